@@ -1,0 +1,110 @@
+/**
+ * The current snapshot, and the only assignment that replaces it.
+ * Owns: when a new snapshot takes over. Leaves alone: what is in one (snapshot.ts), who asks for one (triggers.ts).
+ * Always true:
+ * - `current()` is complete and frozen; a caller may keep it as long as it likes;
+ * - refreshes never overlap; asking during one causes exactly one more, shared by all who asked;
+ * - a source that fails keeps its last contribution and adds a Problem;
+ * - when no source has changed the snapshot stays, so nobody is notified of nothing.
+ */
+import { messageOf } from '../log.ts';
+import type { Contribution, Snapshot, Source } from '../model.ts';
+import { buildSnapshot, type SnapshotOptions } from './snapshot.ts';
+
+export interface Refreshed {
+  readonly reason: string;
+  readonly before: Snapshot | undefined;
+  readonly after: Snapshot;
+  readonly milliseconds: number;
+  readonly contributions: readonly Contribution[];
+}
+
+export interface Registry {
+  /** The snapshot of this moment; undefined only until the first scan is done. */
+  current(): Snapshot | undefined;
+  /** The snapshot of this moment, or the first one. Never waits for a refresh. */
+  ready(): Promise<Snapshot>;
+  /** A snapshot of what the sources have to say from now on. */
+  refresh(reason: string): Promise<Snapshot>;
+  /** Called after every refresh, also one that changed nothing. */
+  onRefresh(listener: (refreshed: Refreshed) => void): void;
+}
+
+export function createRegistry(sources: readonly Source[], options: SnapshotOptions): Registry {
+  const listeners: ((refreshed: Refreshed) => void)[] = [];
+  const memory = new Map<Source, Contribution>();
+  let announceFirst: (snapshot: Snapshot) => void = () => {};
+  const first = new Promise<Snapshot>((resolve) => {
+    announceFirst = resolve;
+  });
+  let current: Snapshot | undefined;
+  let contributions: readonly Contribution[] = [];
+  let running: Promise<Snapshot> | undefined;
+  let next: Promise<Snapshot> | undefined;
+
+  async function load(source: Source): Promise<Contribution> {
+    try {
+      const contribution = await source.load();
+      memory.set(source, contribution);
+      return contribution;
+    } catch (error) {
+      const last = memory.get(source) ?? NOTHING;
+      const problem = {
+        where: source.name,
+        what: `could not be refreshed: ${messageOf(error)}`,
+      };
+      // The same failure again is no change.
+      if (last.problems.at(-1)?.what === problem.what) return last;
+      const kept = { ...last, problems: [...last.problems, problem] };
+      memory.set(source, kept);
+      return kept;
+    }
+  }
+
+  async function run(reason: string): Promise<Snapshot> {
+    const start = performance.now();
+    const before = current;
+    const loaded = await Promise.all(sources.map(load));
+    const changed = loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
+    const after = before && !changed ? before : buildSnapshot(loaded, options, (before?.generation ?? 0) + 1);
+    contributions = loaded;
+    current = after;
+    announceFirst(after);
+    const milliseconds = Math.round(performance.now() - start);
+    for (const listener of listeners) listener({ reason, before, after, milliseconds, contributions });
+    return after;
+  }
+
+  function start(reason: string): Promise<Snapshot> {
+    const mine = run(reason).finally(() => {
+      running = undefined;
+    });
+    running = mine;
+    return mine;
+  }
+
+  return {
+    current: () => current,
+    ready: () => (current ? Promise.resolve(current) : first),
+    refresh(reason) {
+      if (!running) return start(reason);
+      // The running one may already have passed what the asker wants to see.
+      next ??= running.then(() => {
+        next = undefined;
+        return start(reason);
+      });
+      return next;
+    },
+    onRefresh: (listener) => void listeners.push(listener),
+  };
+}
+
+// --- internal ---
+
+const NOTHING: Contribution = {
+  skills: [],
+  tools: [],
+  problems: [],
+  watched: [],
+  unsettled: false,
+};

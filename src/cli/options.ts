@@ -1,0 +1,254 @@
+/**
+ * The command line, as one table: parsing, help, the README's table and the types are read off it.
+ * Owns: flags and what they may hold. Leaves alone: what the program does with them.
+ */
+import { parseArgs } from 'node:util';
+import { DEFAULT_REFRESH_INTERVAL, type SkillwireOptions } from '../config.ts';
+import type { LEVELS, Level } from '../log.ts';
+import { DEFAULT_BUDGET } from '../methods/hosts.ts';
+import { nearest } from '../near.ts';
+
+/** Something the person at the keyboard can mend: one line on stderr, exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly multiple?: boolean;
+  readonly short?: string;
+  /** What the value looks like; `a|b` is a choice of exactly these. */
+  readonly hint?: string;
+  readonly default?: string;
+  readonly help: string;
+}
+
+export const OPTIONS = {
+  'skill-dir': {
+    type: 'string',
+    multiple: true,
+    hint: 'DIR',
+    help: 'Also serve the skills found here. Repeatable.',
+  },
+  root: {
+    type: 'string',
+    hint: 'DIR',
+    help: "The project's own skills; ./skills when it exists.",
+  },
+  'no-default-dirs': {
+    type: 'boolean',
+    help: 'Leave out the well-known directories of project and home.',
+  },
+  'no-plugins': {
+    type: 'boolean',
+    help: 'Leave out the skills of installed plugins.',
+  },
+  'plugins-file': {
+    type: 'string',
+    hint: 'FILE',
+    help: 'Read installed plugins from here.',
+  },
+  'plugins-root': {
+    type: 'string',
+    hint: 'DIR',
+    help: 'Where relative plugin paths begin.',
+  },
+  include: {
+    type: 'string',
+    multiple: true,
+    hint: 'P',
+    help: 'Serve only what matches. Repeatable, comma separated.',
+  },
+  exclude: {
+    type: 'string',
+    multiple: true,
+    hint: 'P',
+    help: 'Leave out what matches. Repeatable, comma separated.',
+  },
+  'refresh-interval': {
+    type: 'string',
+    hint: 'MS',
+    default: String(DEFAULT_REFRESH_INTERVAL),
+    help: 'Milliseconds between two looks at the directories.',
+  },
+  'no-refresh': {
+    type: 'boolean',
+    help: 'Look once, at the start; neither timer nor watcher.',
+  },
+  'no-watch': { type: 'boolean', help: 'Rely on the timer alone.' },
+  names: {
+    type: 'string',
+    hint: 'auto|plain|safe',
+    default: 'auto',
+    help: 'How tool names are spelled; auto follows the client.',
+  },
+  describe: {
+    type: 'string',
+    hint: 'auto|full|compact|list',
+    default: 'auto',
+    help: 'How skills are listed in the tool description; auto follows the client.',
+  },
+  'description-budget': {
+    type: 'string',
+    hint: 'N',
+    help: `Most characters of a compact description (${DEFAULT_BUDGET}).`,
+  },
+  dedupe: {
+    type: 'boolean',
+    help: 'Fold byte-identical copies of a skill into one.',
+  },
+  'follow-symlinks': {
+    type: 'boolean',
+    help: 'Follow links out of the project too.',
+  },
+  'log-level': {
+    type: 'string',
+    hint: 'error|warn|info|debug',
+    default: 'info',
+    help: 'How much is said on stderr.',
+  },
+  quiet: { type: 'boolean', short: 'q', help: 'Only errors on stderr.' },
+  version: { type: 'boolean', short: 'v', help: 'Print the version.' },
+  help: { type: 'boolean', short: 'h', help: 'Print this help.' },
+} as const satisfies Record<string, Option>;
+
+export const COMMANDS = {
+  serve: {
+    aliases: ['mcp', 'mcp-server'],
+    help: 'Serve MCP on stdin and stdout (the default).',
+  },
+} as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;
+
+export type Command =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  | {
+      readonly kind: 'serve';
+      readonly options: SkillwireOptions;
+      readonly level: Level;
+    };
+
+export function parseCommand(argv: readonly string[]): Command {
+  const { values, positionals } = parseTable(argv);
+  if (values.help) return { kind: 'help' };
+  if (values.version) return { kind: 'version' };
+  const [word, ...rest] = positionals;
+  if (word !== undefined && commandOf(word) === undefined)
+    throw new UsageError(`unknown command "${word}"${hintFor(word, commandWords())}`);
+  if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"`);
+  const level = choice('log-level', values['log-level']);
+  return {
+    kind: 'serve',
+    options: skillwireOptions(values),
+    level: values.quiet ? 'error' : level,
+  };
+}
+
+export function helpText(): string {
+  const rows = optionRows();
+  const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
+  const commands = Object.entries(COMMANDS).map(([name, { aliases, help }]) => {
+    const usage = `skillwire [${name}]`.padEnd(width);
+    return `  ${usage}${help} Also: ${aliases.join(', ')}.`;
+  });
+  const flags = rows.map(([flag, help]) => `  ${flag.padEnd(width)}${help}`);
+  return [
+    'skillwire: every agent skill on this machine behind one MCP server.',
+    ['Usage:', ...commands].join('\n'),
+    ['Options:', ...flags].join('\n'),
+    'Patterns: provider, provider:glob, plugin:glob, @plugins, or a glob over names. Excludes win.',
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+/** Flag and explanation of every option, for the help and the README. */
+export function optionRows(): readonly (readonly [flag: string, help: string])[] {
+  return Object.entries<Option>(OPTIONS).map(([name, { short, hint, help, default: standard }]) => [
+    `${short ? `-${short}, ` : ''}--${name}${hint ? ` ${hint}` : ''}`,
+    standard === undefined ? help : `${help} Default: ${standard}.`,
+  ]);
+}
+
+// --- internal ---
+
+type Values = ReturnType<typeof parseStrictly>['values'];
+
+function parseStrictly(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    options: OPTIONS,
+    allowPositionals: true,
+    strict: true,
+  });
+}
+
+function parseTable(argv: readonly string[]) {
+  try {
+    return parseStrictly(argv);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const flag = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
+    if (flag === undefined) throw new UsageError(message.split('\n', 1)[0]?.replace(/\. To .*$/, '') ?? message);
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
+    throw new UsageError(`unknown option ${flag}${hintFor(flag, known)}`);
+  }
+}
+
+function skillwireOptions(values: Values): SkillwireOptions {
+  const budget = values['description-budget'];
+  return {
+    skillDirs: values['skill-dir'] ?? [],
+    scanDefaultDirs: !values['no-default-dirs'],
+    skipPlugins: values['no-plugins'] ?? false,
+    include: values.include ?? [],
+    exclude: values.exclude ?? [],
+    autoRefresh: !values['no-refresh'],
+    refreshInterval: wholeNumber('refresh-interval', values['refresh-interval'], 1),
+    watch: !values['no-watch'],
+    names: choice('names', values.names),
+    describe: choice('describe', values.describe),
+    dedupe: values.dedupe ?? false,
+    followSymlinks: values['follow-symlinks'] ?? false,
+    ...(values.root === undefined ? {} : { root: values.root }),
+    ...(values['plugins-file'] === undefined ? {} : { pluginsFile: values['plugins-file'] }),
+    ...(values['plugins-root'] === undefined ? {} : { pluginsRoot: values['plugins-root'] }),
+    ...(budget === undefined ? {} : { descriptionBudget: wholeNumber('description-budget', budget, 200) }),
+  };
+}
+
+/** Options whose hint lists the values they may have. */
+interface Choices {
+  readonly names: 'auto' | 'plain' | 'safe';
+  readonly describe: 'auto' | 'full' | 'compact' | 'list';
+  readonly 'log-level': (typeof LEVELS)[number];
+}
+
+function choice<K extends keyof Choices>(name: K, value: string): Choices[K] {
+  const allowed = OPTIONS[name].hint.split('|');
+  if (!allowed.includes(value))
+    throw new UsageError(`--${name} must be one of ${allowed.join(', ')}, not "${value}"${hintFor(value, allowed)}`);
+  return value as Choices[K];
+}
+
+// Timers take no more than this.
+const LARGEST = 2 ** 31 - 1;
+
+function wholeNumber(name: string, value: string, least: number): number {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= LARGEST) return number;
+  throw new UsageError(`--${name} must be a whole number from ${least} to ${LARGEST}, not "${value}"`);
+}
+
+function commandWords(): string[] {
+  return Object.entries(COMMANDS).flatMap(([name, { aliases }]) => [name, ...aliases]);
+}
+
+function commandOf(word: string): string | undefined {
+  return commandWords().find((one) => one === word);
+}
+
+function hintFor(word: string, known: readonly string[]): string {
+  const [near] = nearest(word, known, (one) => [one]);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}

@@ -1,0 +1,70 @@
+/**
+ * What can be set, and what holds when it is not.
+ * Owns: the options of `createSkillwire` and their defaults. Leaves alone: how a command line spells them (cli/options.ts).
+ */
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { SnapshotOptions } from './catalog/snapshot.ts';
+import type { TriggerOptions } from './catalog/triggers.ts';
+import { createLog, type Log } from './log.ts';
+import type { HostOptions } from './methods/hosts.ts';
+import { splitPatterns } from './skills/filter.ts';
+import type { SkillSourceOptions } from './skills/source.ts';
+
+export interface SkillwireOptions {
+  /** Further directories to look for skills in. */
+  readonly skillDirs?: readonly string[];
+  /** The project's own skills; `./skills` when it exists. */
+  readonly root?: string;
+  /** Whether the well-known directories of project and home are looked into. */
+  readonly scanDefaultDirs?: boolean;
+  readonly skipPlugins?: boolean;
+  readonly pluginsFile?: string;
+  readonly pluginsRoot?: string;
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly autoRefresh?: boolean;
+  /** Milliseconds between two timed refreshes. */
+  readonly refreshInterval?: number;
+  readonly watch?: boolean;
+  readonly dedupe?: boolean;
+  readonly followSymlinks?: boolean;
+  readonly names?: HostOptions['names'];
+  readonly describe?: HostOptions['describe'];
+  readonly descriptionBudget?: number;
+  readonly cwd?: string;
+  readonly home?: string;
+  /** Where `CLAUDE_CONFIG_DIR` and `CODEX_HOME` are looked up. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly log?: Log;
+}
+
+export interface Settings extends SkillSourceOptions, SnapshotOptions, TriggerOptions, HostOptions {
+  readonly log: Log;
+}
+
+export const DEFAULT_REFRESH_INTERVAL = 30_000;
+
+export function settingsFrom(options: SkillwireOptions): Settings {
+  return {
+    cwd: resolve(options.cwd ?? '.'),
+    home: resolve(options.home ?? homedir()),
+    env: options.env ?? {},
+    skillDirs: options.skillDirs ?? [],
+    root: options.root,
+    scanDefaultDirs: options.scanDefaultDirs ?? true,
+    followSymlinks: options.followSymlinks ?? false,
+    skipPlugins: options.skipPlugins ?? false,
+    pluginsFile: options.pluginsFile,
+    pluginsRoot: options.pluginsRoot,
+    include: splitPatterns(options.include ?? []),
+    exclude: splitPatterns(options.exclude ?? []),
+    dedupe: options.dedupe ?? false,
+    refreshInterval: (options.autoRefresh ?? true) ? (options.refreshInterval ?? DEFAULT_REFRESH_INTERVAL) : undefined,
+    watch: options.watch ?? true,
+    names: options.names ?? 'auto',
+    describe: options.describe ?? 'auto',
+    descriptionBudget: options.descriptionBudget,
+    log: options.log ?? createLog(() => {}, 'error'),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * What single clients need to be shown tools at all, in one table.
+ * Owns: client names and their limits. Leaves alone: how a description is fitted (tools/describe.ts).
+ */
+import type { View } from '../model.ts';
+import type { Client } from '../protocol/index.ts';
+import { LONGEST_SAFE_NAME } from './spelling.ts';
+
+export interface HostOptions {
+  readonly names: 'auto' | 'plain' | 'safe';
+  readonly describe: 'auto' | View['describe'];
+  readonly descriptionBudget: number | undefined;
+}
+
+export interface Host {
+  readonly names: 'plain' | 'safe';
+  readonly longestName: number;
+  readonly describe: View['describe'];
+  readonly budget: number;
+}
+
+/** Claude Code cuts at 2048 characters without a word; below that there is room for what it adds itself. */
+export const DEFAULT_BUDGET = 2000;
+
+export function hostOf(client: Client | undefined, options: HostOptions): Host {
+  const known = TABLE.get(keyOf(client?.name ?? '')) ?? {};
+  const { names = 'plain', describe = 'full', budget = DEFAULT_BUDGET, longestName = LONGEST_SAFE_NAME } = known;
+  return {
+    names: options.names === 'auto' ? names : options.names,
+    longestName,
+    describe: options.describe === 'auto' ? describe : options.describe,
+    budget: options.descriptionBudget ?? budget,
+  };
+}
+
+// --- internal ---
+
+const SAFE: Partial<Host> = { names: 'safe' };
+
+// Model APIs behind these refuse a whole tool list over one dot or colon. What differs between them is said beside them.
+const TABLE: ReadonlyMap<string, Partial<Host>> = new Map<string, Partial<Host>>([
+  ['claude-code', { ...SAFE, describe: 'compact' }], // cuts every description at 2048 characters
+  ['claude-ai', SAFE], // Claude Desktop and claude.ai
+  ['codex-mcp-client', SAFE],
+  ['cursor-vscode', { ...SAFE, longestName: 45 }], // drops a tool when its server's and its own name have 60 together
+  ['visual-studio-code', SAFE],
+  ['visual-studio-code-insiders', SAFE],
+  ['code-oss', SAFE],
+  ['github-copilot-developer', SAFE],
+  ['gemini-cli-mcp-client', { ...SAFE, longestName: 45 }], // cuts the middle out of prefixed names over 63
+  ['opencode', SAFE],
+  ['kilo', SAFE],
+  ['zed', SAFE],
+  ['windsurf', SAFE],
+  ['windsurf-client', SAFE],
+  ['cline', SAFE],
+  ['@cline/core', SAFE],
+  ['roo-code', SAFE],
+  ['goose-cli', SAFE],
+  ['goose-desktop', SAFE],
+  ['continue-client', SAFE],
+  ['continue-cli-client', SAFE],
+  ['q-dev-cli', { ...SAFE, describe: 'compact', budget: 9000 }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
+  ['@librechat/api-client', SAFE],
+  ['amp-mcp-client', SAFE],
+  ['crush', SAFE],
+  ['kode', SAFE],
+  ['junie-client', SAFE],
+  ['antigravity-client', SAFE],
+]);
+
+/** Clients change case and blanks between releases, and a bridge appends its own name. */
+function keyOf(name: string): string {
+  return name
+    .replace(/ \(via [^)]*\)$/, '')
+    .toLowerCase()
+    .replace(/[\s_-]+/g, '-');
+}

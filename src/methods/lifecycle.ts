@@ -1,0 +1,70 @@
+/**
+ * Beginnings: the legacy handshake, its modern counterpart `server/discover`, ping and cancelling.
+ * Owns: what the server says of itself. Leaves alone: which era is which (protocol/eras.ts).
+ */
+import {
+  type Client,
+  cancel,
+  clientOf,
+  invalidParams,
+  isId,
+  isObject,
+  type Method,
+  MODERN_VERSIONS,
+  type NoticeHandler,
+  negotiate,
+} from '../protocol/index.ts';
+import { BRIEFLY } from './tools.ts';
+
+export interface Introduction {
+  readonly server: Client;
+  readonly capabilities: object;
+  readonly instructions: string;
+}
+
+export function handshakeMethods({ server, capabilities, instructions }: Introduction): readonly Method[] {
+  return [
+    {
+      name: 'initialize',
+      run(params, { session }) {
+        const { protocolVersion: asked, clientInfo, capabilities: theirs } = params;
+        if (typeof asked !== 'string') throw invalidParams('protocolVersion must be text');
+        const version = negotiate(asked);
+        session.handshake = {
+          version,
+          client: clientOf(clientInfo),
+          capabilities: isObject(theirs) ? theirs : {},
+        };
+        return {
+          protocolVersion: version,
+          capabilities,
+          serverInfo: server,
+          instructions,
+        };
+      },
+    },
+    { name: 'ping', run: () => ({}) },
+  ];
+}
+
+export function discoveryMethods({ capabilities, instructions }: Introduction): readonly Method[] {
+  return [
+    {
+      name: 'server/discover',
+      cache: BRIEFLY,
+      run: () => ({
+        supportedVersions: MODERN_VERSIONS,
+        capabilities,
+        instructions,
+      }),
+    },
+  ];
+}
+
+/** Cancelling has the same words in both eras. */
+export const cancelled: NoticeHandler = {
+  name: 'notifications/cancelled',
+  hear({ requestId }, session) {
+    if (isId(requestId)) cancel(session, requestId);
+  },
+};

@@ -1,0 +1,135 @@
+/**
+ * Who is told of what. A legacy handshake is a standing subscription; `subscriptions/listen` is another.
+ * Owns: the subscribers and the wording of notices. Leaves alone: when something changed (catalog/registry.ts).
+ * Always true: a notice is sent only when what its reader would be listed has changed, and never before the handshake.
+ */
+import type { Refreshed, Registry } from '../catalog/registry.ts';
+import type { Snapshot } from '../model.ts';
+import {
+  type Client,
+  encodeNotice,
+  invalidParams,
+  isObject,
+  type Method,
+  type NoticeHandler,
+  type Params,
+  type Session,
+} from '../protocol/index.ts';
+
+/** One kind of change: how a subscription asks for it, how it is announced, and what it is a change of. */
+export interface Topic {
+  /** The key in a subscription's `notifications`. */
+  readonly key: string;
+  readonly method: string;
+  digest(snapshot: Snapshot, client: Client | undefined): string;
+}
+
+export interface Feed {
+  readonly methods: readonly Method[];
+  readonly notices: readonly NoticeHandler[];
+  /** Ends every open subscription with its final answer. */
+  close(): void;
+}
+
+export function createFeed(registry: Registry, topics: readonly Topic[]): Feed {
+  const subscribers = new Set<Subscriber>();
+  let closed = false;
+
+  registry.onRefresh(({ before, after, ...refreshed }) => {
+    if (!before || before === after) return;
+    for (const { topics: wanted, client, send } of subscribers) {
+      for (const { method, digest } of wanted) {
+        if (digest(before, client) !== digest(after, client)) send(method, reasonOf(before, after, refreshed));
+      }
+    }
+  });
+
+  function subscribe(subscriber: Subscriber, until: AbortSignal): void {
+    if (until.aborted || closed) return;
+    subscribers.add(subscriber);
+    until.addEventListener('abort', () => subscribers.delete(subscriber), {
+      once: true,
+    });
+  }
+
+  const listen: Method = {
+    name: 'subscriptions/listen',
+    async run({ notifications }, { id, peer, signal, notify }) {
+      if (!isObject(notifications)) throw invalidParams('notifications must be an object');
+      const wanted = topics.filter(({ key }) => notifications[key] === true);
+      const tag = { [SUBSCRIPTION]: id };
+      notify('notifications/subscriptions/acknowledged', {
+        _meta: tag,
+        notifications: Object.fromEntries(wanted.map(({ key }) => [key, true])),
+      });
+      await new Promise<void>((end) => {
+        const send = (method: string, reason: string) => notify(method, { _meta: { ...tag, [REASON]: reason } });
+        subscribe({ topics: wanted, client: peer.client, send, end }, signal);
+        signal.addEventListener('abort', () => end(), { once: true });
+        if (closed) end();
+      });
+      return { _meta: tag };
+    },
+  };
+
+  const initialized: NoticeHandler = {
+    name: 'notifications/initialized',
+    hear(_params: Params, session: Session) {
+      // Said twice, or without a handshake before it, it changes nothing.
+      if (!session.handshake || standing.has(session)) return;
+      standing.add(session);
+      const send = (method: string, reason: string) =>
+        session.outlet(encodeNotice(method, { _meta: { [REASON]: reason } }));
+      subscribe({ topics, client: session.handshake.client, send, end: () => {} }, session.ended);
+    },
+  };
+  const standing = new WeakSet<Session>();
+
+  return {
+    methods: [listen],
+    notices: [initialized],
+    close() {
+      closed = true;
+      for (const { end } of subscribers) end();
+      subscribers.clear();
+    },
+  };
+}
+
+// --- internal ---
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+const REASON = 'skillwire/reason';
+
+interface Subscriber {
+  readonly topics: readonly Topic[];
+  readonly client: Client | undefined;
+  readonly send: (method: string, reason: string) => void;
+  readonly end: () => void;
+}
+
+/** "2 skills added, 1 removed (watch)" */
+function reasonOf(before: Snapshot, after: Snapshot, { reason }: Pick<Refreshed, 'reason'>): string {
+  const { added, changed, removed } = compareSkills(before, after);
+  const parts = [
+    ...(added > 0 ? [`${added} added`] : []),
+    ...(changed > 0 ? [`${changed} changed`] : []),
+    ...(removed > 0 ? [`${removed} removed`] : []),
+  ];
+  return `${parts.length > 0 ? parts.join(', ') : 'list changed'} (${reason})`;
+}
+
+export interface SkillDifference {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+/** How two snapshots differ, by the directories of their skills. */
+export function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillDifference {
+  const old = new Map((before?.names.listed ?? []).map(({ skill }) => [skill.file, skill]));
+  const now = after.names.listed.map(({ skill }) => skill);
+  const added = now.filter(({ file }) => !old.has(file)).length;
+  const changed = now.filter((skill) => old.has(skill.file) && old.get(skill.file) !== skill).length;
+  return { added, changed, removed: old.size + added - now.length };
+}

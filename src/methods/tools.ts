@@ -1,0 +1,109 @@
+/**
+ * `tools/list` and `tools/call`.
+ * Owns: the order of tools, their spelling for each client, finding the one that is called.
+ * Always true: a call asks the registry once; every spelling of a tool answers a call.
+ */
+import type { Registry } from '../catalog/registry.ts';
+import type { Snapshot, Tool, ToolDefinition } from '../model.ts';
+import { type Client, invalidParams, isObject, type Method } from '../protocol/index.ts';
+import { type Host, type HostOptions, hostOf } from './hosts.ts';
+import { LONGEST_SAFE_NAME, safeSpellings } from './spelling.ts';
+
+/** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */
+export const BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
+
+export interface ToolShelf {
+  /** The tools as this client is shown them. */
+  list(snapshot: Snapshot, client: Client | undefined): readonly ToolDefinition[];
+  /** The list as one text, for telling whether it has changed. */
+  digest(snapshot: Snapshot, client: Client | undefined): string;
+  find(snapshot: Snapshot, name: string): Tool | undefined;
+}
+
+/** `own`: the tools that are always there, in the order they are listed. */
+export function createToolShelf(own: readonly Tool[], options: HostOptions): ToolShelf {
+  const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
+  const tables = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
+  const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
+  const namesOf = (snapshot: Snapshot) => all(snapshot).map((tool) => tool.name);
+
+  function list(snapshot: Snapshot, client: Client | undefined): readonly ToolDefinition[] {
+    const host = hostOf(client, options);
+    return remember(
+      remember(lists, snapshot, () => new Map()),
+      keyOf(host),
+      () => {
+        const spellings = host.names === 'safe' ? safeSpellings(namesOf(snapshot), host.longestName) : undefined;
+        const spell = (name: string) => spellings?.get(name) ?? name;
+        return all(snapshot).map((tool) =>
+          tool.define(snapshot, {
+            describe: host.describe,
+            budget: host.budget,
+            spell,
+          }),
+        );
+      },
+    );
+  }
+
+  /** Whatever a client was shown: plain names first, so that no spelling can take one over. */
+  function table(snapshot: Snapshot): ReadonlyMap<string, Tool> {
+    const tools = new Map(all(snapshot).map((tool) => [tool.name, tool]));
+    for (const longest of [LONGEST_SAFE_NAME, SHORT_NAMES]) {
+      for (const [name, spelling] of safeSpellings(namesOf(snapshot), longest)) {
+        const tool = tools.get(name);
+        if (tool && !tools.has(spelling)) tools.set(spelling, tool);
+      }
+    }
+    return tools;
+  }
+
+  return {
+    list,
+    digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
+    find: (snapshot, name) => remember(tables, snapshot, () => table(snapshot)).get(name),
+  };
+}
+
+export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Method[] {
+  return [
+    {
+      name: 'tools/list',
+      cache: BRIEFLY,
+      async run({ cursor }, { peer }) {
+        if (cursor !== undefined) throw invalidParams('cursor is not one of ours: the list has one page');
+        return { tools: shelf.list(await registry.ready(), peer.client) };
+      },
+    },
+    {
+      name: 'tools/call',
+      async run({ name, arguments: args = {} }, call) {
+        if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
+        if (!isObject(args)) throw invalidParams('arguments must be an object');
+        const snapshot = await registry.ready();
+        const tool = shelf.find(snapshot, name);
+        if (!tool) throw invalidParams(`unknown tool "${name.slice(0, 100)}"`);
+        return tool.run(args, snapshot, call);
+      },
+    },
+  ];
+}
+
+// --- internal ---
+
+const SHORT_NAMES = 45;
+
+const keyOf = ({ names, longestName, describe, budget }: Host) => `${names} ${longestName} ${describe} ${budget}`;
+
+interface Memory<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): unknown;
+}
+
+function remember<K, V>(memory: Memory<K, V>, key: K, make: () => V): V {
+  const known = memory.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  memory.set(key, made);
+  return made;
+}

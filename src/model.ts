@@ -1,0 +1,125 @@
+/**
+ * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
+ * Always true: everything is readonly; a change is a new object.
+ */
+import type { Call } from './protocol/index.ts';
+
+export type Location = 'project' | 'global' | 'plugin' | 'custom';
+
+export interface Plugin {
+  readonly name: string;
+  readonly marketplace: string;
+}
+
+/** One directory with a usable SKILL.md, reached from one root. */
+export interface Skill {
+  /** From the front matter, on one line. */
+  readonly name: string;
+  /** `name` as names are compared: see `nameKey`. */
+  readonly key: string;
+  readonly description: string;
+  /** Whose convention the root follows: `agents`, `claude`, `codex`, `custom`, … */
+  readonly provider: string;
+  readonly location: Location;
+  readonly plugin: Plugin | undefined;
+  readonly root: string;
+  readonly directory: string;
+  readonly file: string;
+  /** Equal for two ways to one real directory. */
+  readonly place: string;
+  /** Equal as long as the file's bytes are. */
+  readonly version: string;
+  /** The whole SKILL.md as it was when scanned, unless memory was full then. */
+  readonly text: string | undefined;
+  /** The text of SKILL.md; throws when the file can no longer be read. */
+  read(): string | Promise<string>;
+}
+
+/** A fault in someone's file or directory: data, found while scanning. */
+export interface Problem {
+  readonly where: string;
+  readonly what: string;
+}
+
+/** A directory whose changes are worth a look; `only` narrows that to one entry of it. */
+export interface Watched {
+  readonly directory: string;
+  readonly only?: string;
+}
+
+/** What one source has to offer at one moment. */
+export interface Contribution {
+  readonly skills: readonly Skill[];
+  readonly tools: readonly Tool[];
+  readonly problems: readonly Problem[];
+  readonly watched: readonly Watched[];
+  /** Something was caught in the middle of a change: look again soon. */
+  readonly unsettled: boolean;
+}
+
+export interface Source {
+  readonly name: string;
+  /** Gives the very same object as last time when nothing has changed. */
+  load(): Promise<Contribution>;
+}
+
+/** A skill and the shortest name that loads it. */
+export interface Listed {
+  readonly id: string;
+  readonly skill: Skill;
+}
+
+export type Resolution =
+  | { readonly kind: 'found'; readonly id: string; readonly skill: Skill }
+  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] }
+  | { readonly kind: 'missing' };
+
+/** The skills of one snapshot under their names. */
+export interface Names {
+  readonly listed: readonly Listed[];
+  resolve(name: string): Resolution;
+  /** Ids that look like `name`, nearest first. */
+  near(name: string): readonly string[];
+}
+
+export interface Snapshot {
+  readonly generation: number;
+  readonly names: Names;
+  readonly tools: readonly Tool[];
+  readonly problems: readonly Problem[];
+}
+
+/** How tools are shown to one client. */
+export interface View {
+  readonly describe: 'full' | 'compact' | 'list';
+  /** Most characters a compact description may have. */
+  readonly budget: number;
+  /** The client's spelling of one of our tool names. */
+  spell(name: string): string;
+}
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: object;
+  readonly outputSchema?: object;
+  readonly annotations?: object;
+  readonly [extra: string]: unknown;
+}
+
+export interface ToolResult {
+  readonly content: readonly object[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly [extra: string]: unknown;
+}
+
+export interface Tool {
+  /** The plain spelling; hosts may see another. */
+  readonly name: string;
+  /** Answers from what is on disk when the call comes, not from the last refresh. */
+  readonly fresh: boolean;
+  define(snapshot: Snapshot, view: View): ToolDefinition;
+  run(args: unknown, snapshot: Snapshot, call: Call): ToolResult | Promise<ToolResult>;
+}

@@ -1,0 +1,133 @@
+/**
+ * The way of one message: decode, find the era that speaks it, run the method, seal, encode.
+ * Owns: that every call gets exactly one reply (none if cancelled) and a notice never gets one.
+ * Leaves alone: bytes and status lines (transports), what the methods do, who the peer is (eras.ts).
+ */
+import type { Claims, Era } from './eras.ts';
+import { internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
+import type { Session } from './session.ts';
+import {
+  decode,
+  encodeError,
+  encodeNotice,
+  encodeResult,
+  idKey,
+  type Message,
+  type Notice,
+  type Request,
+} from './wire.ts';
+
+/** Where the answer to one incoming text goes. */
+export interface Exchange {
+  /** Called at most once. `status` is what HTTP would say of it. */
+  reply(text: string, status: number): void;
+  /** A notice about the text being answered, before its reply. */
+  notify(text: string): void;
+  readonly claims?: Claims;
+}
+
+/** Settles when all that the text asked for is done and answered; never rejects. */
+export type Handle = (session: Session, text: string, exchange: Exchange) => Promise<void>;
+
+/** Told of every failure that is our fault, with the method it happened in. */
+export type FaultListener = (method: string, error: unknown) => void;
+
+export function createHandle(eras: readonly Era[], onFault: FaultListener): Handle {
+  return async (session, text, exchange) => {
+    const decoded = decode(text);
+    if (!isBatch(decoded)) {
+      const answer = await take(decoded, session, exchange);
+      if (answer) exchange.reply(answer.text, answer.status);
+      return;
+    }
+    const welcome = decoded.length > 0 && decoded.every((one) => eraOf(one, exchange).takesBatches(session));
+    if (!welcome) {
+      exchange.reply(encodeError(null, invalidRequest('a batch is not accepted here')), 400);
+      return;
+    }
+    const answers = await Promise.all(decoded.map((one) => take(one, session, exchange)));
+    const texts = answers.flatMap((answer) => (answer ? [answer.text] : []));
+    if (texts.length > 0) exchange.reply(`[${texts.join(',')}]`, 200);
+  };
+
+  function eraOf(message: Message, { claims }: Exchange): Era {
+    const { method = '', params = {} } = 'method' in message ? message : {};
+    const era = eras.find((one) => one.speaks(method, params, claims));
+    if (!era) throw new Error('no era speaks to everyone');
+    return era;
+  }
+
+  async function take(message: Message, session: Session, exchange: Exchange): Promise<Answer | undefined> {
+    switch (message.kind) {
+      case 'response':
+        return undefined; // We ask clients nothing, so it answers nothing of ours.
+      case 'invalid':
+        return { text: encodeError(message.id, message.error), status: 400 };
+      case 'notice':
+        return hear(message, session, exchange);
+      case 'request':
+        return answer(message, session, exchange);
+    }
+  }
+
+  function hear(notice: Notice, session: Session, exchange: Exchange): undefined {
+    eraOf(notice, exchange).notices.get(notice.method)?.hear(notice.params, session);
+  }
+
+  async function answer(request: Request, session: Session, exchange: Exchange): Promise<Answer | undefined> {
+    const { id, params } = request;
+    const key = idKey(id);
+    if (session.calls.has(key)) {
+      return {
+        text: encodeError(id, invalidRequest('this id is still in flight')),
+        status: 400,
+      };
+    }
+    const control = new AbortController();
+    const { signal } = control;
+    const notify = (name: string, body: object) => {
+      if (!signal.aborted) exchange.notify(encodeNotice(name, body));
+    };
+    session.calls.set(key, control);
+    let status = 400;
+    try {
+      const era = eraOf(request, exchange);
+      const peer = era.open(request, session, exchange.claims);
+      status = era.unknownStatus;
+      const method = era.methods.get(request.method);
+      if (!method) throw methodNotFound(request.method);
+      status = 200;
+      const result = await method.run(params, {
+        id,
+        peer,
+        session,
+        signal,
+        notify,
+      });
+      return signal.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status };
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!(error instanceof RpcError)) onFault(request.method, error);
+      return { text: encodeError(id, asRpcError(error)), status };
+    } finally {
+      session.calls.delete(key);
+    }
+  }
+}
+
+// --- internal ---
+
+interface Answer {
+  readonly text: string;
+  readonly status: number;
+}
+
+// Array.isArray does not narrow readonly arrays.
+function isBatch(decoded: Message | readonly Message[]): decoded is readonly Message[] {
+  return Array.isArray(decoded);
+}
+
+function asRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  return internalError(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,170 @@
+/**
+ * The two ways MCP has been spoken, as two values of one type. No other file here knows a protocol date.
+ * Legacy: a handshake fixes the version for the connection. Modern: every request names its version and stands alone.
+ * Owns: which era a message belongs to, its envelope, the stamp on its results. Leaves alone: what the methods do.
+ * Always true: a method that an era lacks is missing from its table; nothing asks which era it is in.
+ */
+import { headerMismatch, invalidParams, unsupportedVersion } from './errors.ts';
+import type { Client, Session } from './session.ts';
+import { type Id, isObject, type Params, type Request } from './wire.ts';
+
+/** What the envelope around a message says of it (HTTP headers); absent where there is no envelope. */
+export interface Claims {
+  readonly version: string | undefined;
+  readonly method: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** Who asks. */
+export interface Peer {
+  readonly client: Client | undefined;
+  readonly capabilities: object;
+}
+
+export interface Call {
+  readonly id: Id;
+  readonly peer: Peer;
+  readonly session: Session;
+  /** Fires when the caller no longer wants the answer. */
+  readonly signal: AbortSignal;
+  /** Sends a notice that belongs to this call, before its answer. */
+  notify(method: string, params: object): void;
+}
+
+/** How long a modern client may keep a result. The files behind ours change and are this user's own. */
+export interface CacheHint {
+  readonly ttlMs: number;
+  readonly cacheScope: 'public' | 'private';
+}
+
+export interface Method {
+  readonly name: string;
+  readonly cache?: CacheHint;
+  run(params: Params, call: Call): object | Promise<object>;
+}
+
+export interface NoticeHandler {
+  readonly name: string;
+  hear(params: Params, session: Session): void;
+}
+
+export interface Era {
+  readonly methods: ReadonlyMap<string, Method>;
+  readonly notices: ReadonlyMap<string, NoticeHandler>;
+  /** What HTTP calls an unknown method in this era. */
+  readonly unknownStatus: number;
+  speaks(method: string, params: Params, claims: Claims | undefined): boolean;
+  takesBatches(session: Session): boolean;
+  /** Checks the envelope and says who asks. */
+  open(request: Request, session: Session, claims: Claims | undefined): Peer;
+  seal(result: object, method: Method): object;
+}
+
+export interface Vocabulary {
+  readonly methods: readonly Method[];
+  readonly notices: readonly NoticeHandler[];
+}
+
+export const MODERN_VERSIONS: readonly string[] = ['2026-07-28'];
+export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+/** The version we answer a legacy handshake with: the one asked for, or the newest we have. */
+export function negotiate(asked: string): string {
+  return LEGACY_VERSIONS.includes(asked) ? asked : NEWEST_LEGACY;
+}
+
+export function legacyEra({ methods, notices }: Vocabulary): Era {
+  return {
+    methods: byName(methods),
+    notices: byName(notices),
+    unknownStatus: 200,
+    // Speaks to everyone, so it stands last.
+    speaks: () => true,
+    takesBatches: (session) => BATCHED.includes(session.handshake?.version ?? ''),
+    open: (_request, session) => session.handshake ?? STRANGER,
+    seal: (result) => result,
+  };
+}
+
+export function modernEra({ methods, notices }: Vocabulary, server: Client): Era {
+  return {
+    methods: byName(methods),
+    notices: byName(notices),
+    unknownStatus: 404,
+    speaks: (method, params, claims) =>
+      envelopeOf(params)[VERSION] !== undefined ||
+      MODERN_ONLY.includes(method) ||
+      (claims?.version !== undefined && !LEGACY_VERSIONS.includes(claims.version)),
+    takesBatches: () => false,
+    open({ method, params }, _session, claims) {
+      const meta = envelopeOf(params);
+      const version = meta[VERSION];
+      const capabilities = meta[CAPABILITIES];
+      if (typeof version !== 'string') throw invalidParams(`_meta["${VERSION}"] must be text`);
+      if (!isObject(capabilities)) throw invalidParams(`_meta["${CAPABILITIES}"] must be an object`);
+      // Before the version: a header that says something else than the body makes either of them doubtful.
+      if (claims) checkClaims(claims, version, method, params);
+      // Before the method: a client with a wrong version needs the list of right ones, not "unknown method".
+      if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version, MODERN_VERSIONS);
+      return { client: clientOf(meta[CLIENT]), capabilities };
+    },
+    seal: (result, method) => ({
+      resultType: 'complete',
+      ...result,
+      ...method.cache,
+      _meta: {
+        ...('_meta' in result && isObject(result._meta) ? result._meta : undefined),
+        [SERVER]: server,
+      },
+    }),
+  };
+}
+
+/** Reads a client's account of itself; a malformed one is as good as none. */
+export function clientOf(info: unknown): Client | undefined {
+  if (!isObject(info) || typeof info.name !== 'string') return undefined;
+  return {
+    name: info.name,
+    version: typeof info.version === 'string' ? info.version : '',
+  };
+}
+
+// --- internal ---
+
+const NEWEST_LEGACY = '2025-11-25';
+// Only 2025-03-26 has them; 2024-11-05 predates the question and base JSON-RPC allows them.
+const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
+
+const PREFIX = 'io.modelcontextprotocol/';
+const VERSION = `${PREFIX}protocolVersion`;
+const CAPABILITIES = `${PREFIX}clientCapabilities`;
+const CLIENT = `${PREFIX}clientInfo`;
+const SERVER = `${PREFIX}serverInfo`;
+const MODERN_ONLY: readonly string[] = ['server/discover', 'subscriptions/listen'];
+
+/** The parameter that `Mcp-Name` repeats, for the methods that have one. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+const STRANGER: Peer = { client: undefined, capabilities: {} };
+const NO_META: Params = {};
+
+function envelopeOf(params: Params): Params {
+  return isObject(params._meta) ? params._meta : NO_META;
+}
+
+function checkClaims(claims: Claims, version: string, method: string, params: Params): void {
+  if (claims.version !== version) throw headerMismatch(`MCP-Protocol-Version is not "${version}"`);
+  if (claims.method !== method) throw headerMismatch('Mcp-Method is not the method of the body');
+  const named = NAMED.get(method);
+  if (named !== undefined && claims.name !== params[named]) {
+    throw headerMismatch(`Mcp-Name is not params.${named} of the body`);
+  }
+}
+
+function byName<T extends { readonly name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(items.map((item) => [item.name, item]));
+}

@@ -1,0 +1,90 @@
+/**
+ * Everything put together: sources, registry, methods, eras.
+ * Owns: the wiring and its lifetime. Leaves alone: how texts come and go (transports/).
+ */
+import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
+import { startTriggers } from './catalog/triggers.ts';
+import type { Settings } from './config.ts';
+import type { Log } from './log.ts';
+import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
+import { compareSkills, createFeed } from './methods/subscriptions.ts';
+import { createToolShelf, toolMethods } from './methods/tools.ts';
+import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
+import { createSkillSource } from './skills/source.ts';
+import { skillTool } from './tools/skill.ts';
+import { VERSION } from './version.ts';
+
+export interface Server {
+  readonly handle: Handle;
+  readonly registry: Registry;
+  /** Stops looking for changes and ends open subscriptions with their final answer. Calls in flight go on. */
+  close(): void;
+}
+
+export function createServer(settings: Settings): Server {
+  const { log } = settings;
+  const registry = createRegistry([createSkillSource(settings, log.info)], settings);
+  const shelf = createToolShelf([skillTool(log, undefined)], settings);
+  const feed = createFeed(registry, [
+    {
+      key: 'toolsListChanged',
+      method: 'notifications/tools/list_changed',
+      digest: shelf.digest,
+    },
+  ]);
+  const introduction = {
+    server: { name: 'skillwire', version: VERSION },
+    capabilities: { tools: { listChanged: true } },
+    instructions: INSTRUCTIONS,
+  };
+  const shared = toolMethods(registry, shelf);
+  const eras = [
+    modernEra(
+      {
+        methods: [...discoveryMethods(introduction), ...shared, ...feed.methods],
+        notices: [cancelled],
+      },
+      introduction.server,
+    ),
+    legacyEra({
+      methods: [...handshakeMethods(introduction), ...shared],
+      notices: [cancelled, ...feed.notices],
+    }),
+  ];
+  const handle = createHandle(eras, (method, error) => {
+    log.error(`${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  });
+
+  registry.onRefresh(createRefreshReport(log));
+  const stopTriggers = startTriggers(registry, settings, log);
+  log.info('scanning skill directories');
+  void registry.refresh('start');
+  return {
+    handle,
+    registry,
+    close() {
+      stopTriggers();
+      feed.close();
+    },
+  };
+}
+
+// --- internal ---
+
+const INSTRUCTIONS =
+  'Skills are instructions for particular kinds of tasks. Before you start a task, see whether one of the skills in the description of the skill tool fits; if so, load it by name and follow it.';
+
+/** One line per refresh, and every Problem once: when it first appears. */
+function createRefreshReport(log: Log): (refreshed: Refreshed) => void {
+  let reported = new Set<string>();
+  return ({ reason, before, after, milliseconds }) => {
+    const problems = new Map(after.problems.map(({ where, what }) => [`${where}: ${what}`, where]));
+    for (const text of problems.keys()) if (!reported.has(text)) log.warn(text);
+    reported = new Set(problems.keys());
+    const count = `${after.names.listed.length} skills`;
+    if (!before) return log.info(`ready: ${count} in ${milliseconds} ms`);
+    const { added, changed, removed } = compareSkills(before, after);
+    const what = before === after ? 'no change' : `${added} added, ${changed} changed, ${removed} removed`;
+    log.info(`refresh (${reason}): ${what}; ${count} in ${milliseconds} ms`);
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Looking at and reading files that belong to somebody else.
+ * Owns: what counts as the same file state, and opening safely. Leaves alone: which files matter (scan.ts).
+ * Always true: only regular files are read, never in a way that could block, never more than `limit` bytes.
+ */
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { sep } from 'node:path';
+
+/** Size and times alone miss an edit that restores both; the inode change time cannot be set back. */
+export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+/** Two paths to one real directory have one place. */
+export function placeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+// File systems stamp times in steps of up to 10 ms. A change within the step we looked in could leave no trace.
+const CLOCK_STEP_MS = 20;
+
+/** Changed so recently that a further change might not show in its version. */
+export function isFresh({ ctimeMs }: BigIntStats): boolean {
+  return Date.now() - Number(ctimeMs) < CLOCK_STEP_MS;
+}
+
+export const look = (path: string): BigIntStats => statSync(path, { bigint: true });
+
+export interface FileReading {
+  /** Undefined when the file changed while it was read: the bytes are of no one version. */
+  readonly version: string | undefined;
+  readonly bytes: Buffer;
+}
+
+export function readRegularFile(path: string, limit: number): FileReading {
+  // NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever. Windows has neither.
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const before = fstatSync(handle, { bigint: true });
+    if (!before.isFile()) throw new Error(`not a regular file: ${path}`);
+    if (before.size > limit) throw new Error(`over ${limit} bytes: ${path}`);
+    const bytes = Buffer.allocUnsafe(Number(before.size));
+    let length = 0;
+    while (length < bytes.length) {
+      const got = readSync(handle, bytes, length, bytes.length - length, null);
+      if (got === 0) break;
+      length += got;
+    }
+    const version = versionOf(before);
+    const whole = length === bytes.length && version === versionOf(fstatSync(handle, { bigint: true }));
+    return { version: whole ? version : undefined, bytes };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Whether `path`, with every link followed, lies in `directory`, with every link followed. */
+export function isInside(path: string, directory: string): boolean {
+  const real = realpathSync(path);
+  const home = realpathSync(directory);
+  return real === home || real.startsWith(home.endsWith(sep) ? home : home + sep);
+}
+
+/** The operating system's word for it: ENOENT, EACCES, …; empty for any other error. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** There is nothing there (any more): no cause for concern. */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+}

@@ -1,0 +1,78 @@
+/**
+ * The skills of this machine as a source for the catalogue.
+ * Owns: putting roots, plugins and the scan together. Leaves alone: which of the skills are shown (catalog/snapshot.ts).
+ */
+import { dirname } from 'node:path';
+import type { Contribution, Problem, Source, Watched } from '../model.ts';
+import { findPlugins, type PluginOptions } from './plugins.ts';
+import { findRoots, type Root, type RootOptions } from './roots.ts';
+import { createScanner } from './scan.ts';
+
+export interface SkillSourceOptions extends RootOptions, PluginOptions {
+  readonly skipPlugins: boolean;
+}
+
+export function createSkillSource(options: SkillSourceOptions, progress: (text: string) => void): Source {
+  const scan = createScanner();
+  let last: Contribution | undefined;
+
+  return {
+    name: 'skills',
+    async load() {
+      const plugins = options.skipPlugins ? NO_PLUGINS : findPlugins(options);
+      const roots = [...findRoots(options), ...plugins.roots];
+      const { skills, problems, directories, unsettled } = await scan(roots, sayNowAndThen(progress));
+      const next: Contribution = {
+        skills,
+        tools: [],
+        problems: [...plugins.problems, ...problems],
+        watched: [...watchedFor(roots, directories), ...plugins.watched],
+        unsettled,
+      };
+      if (!last || !isSame(last, next)) last = next;
+      return last;
+    },
+  };
+}
+
+// --- internal ---
+
+const NO_PLUGINS = { roots: [], problems: [], watched: [] };
+
+// The first second needs no progress; after that a person wonders.
+const PROGRESS_MS = 1000;
+
+function sayNowAndThen(progress: (text: string) => void): (met: number) => void {
+  let last = performance.now();
+  return (met) => {
+    if (performance.now() - last < PROGRESS_MS) return;
+    last = performance.now();
+    progress(`scanning: ${met} skills so far`);
+  };
+}
+
+/** Every directory walked, and the parents of the roots, in which a root may appear or vanish. */
+function watchedFor(roots: readonly Root[], directories: readonly string[]): Watched[] {
+  const parents = roots.map(({ directory }) => ({
+    directory: dirname(directory),
+    only: 'skills',
+  }));
+  return [...directories.map((directory) => ({ directory })), ...parents];
+}
+
+function isSame(a: Contribution, b: Contribution): boolean {
+  return (
+    a.unsettled === b.unsettled &&
+    sameItems(a.skills, b.skills, (one, other) => one === other) &&
+    sameItems(a.problems, b.problems, sameProblem) &&
+    sameItems(a.watched, b.watched, (one, other) => one.directory === other.directory && one.only === other.only)
+  );
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[], same: (one: T, other: T) => boolean): boolean {
+  return a.length === b.length && a.every((one, at) => same(one, b[at] as T));
+}
+
+function sameProblem(a: Problem, b: Problem): boolean {
+  return a.where === b.where && a.what === b.what;
+}

@@ -1,0 +1,140 @@
+/**
+ * The `skill` tool: a name in, the skill's text out.
+ * Owns: its schema, header and error texts. Leaves alone: what a name means (skills/resolve.ts).
+ */
+import * as v from 'valibot';
+import { type Log, messageOf, printable } from '../log.ts';
+import type { Listed, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
+import { invalidParams } from '../protocol/index.ts';
+import { describeSkills } from './describe.ts';
+import { failure, oneLine, shorten, success } from './text.ts';
+
+const REQUIRED = 'name is required: the name of the skill to load, as text';
+
+export const SkillInput = v.strictObject({
+  name: v.pipe(v.string(REQUIRED), v.regex(/\S/, REQUIRED)),
+});
+
+export const SKILL_INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    name: {
+      type: 'string',
+      minLength: 1,
+      pattern: '\\S',
+      description: 'Name of the skill to load, as listed. Case does not matter.',
+    },
+  },
+  required: ['name'],
+  additionalProperties: false,
+} as const;
+
+/** Codex asks its user for approval unless all of these are said. */
+export const READ_ONLY = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+/** `search`: the plain name of the tool that finds skills by their text, if it is served too. */
+export function skillTool(log: Log, search: string | undefined): Tool {
+  return {
+    name: 'skill',
+    fresh: false,
+    define: (snapshot, view) => ({
+      name: view.spell('skill'),
+      title: 'Load Skill',
+      description: describeSkills(snapshot.names.listed, view, search && view.spell(search)),
+      inputSchema: SKILL_INPUT_SCHEMA,
+      annotations: { title: 'Load Skill', ...READ_ONLY },
+    }),
+    async run(args, snapshot) {
+      const parsed = v.safeParse(SkillInput, renameCommand(args));
+      if (!parsed.success)
+        throw invalidParams(
+          parsed.issues[0].type === 'strict_object' ? strictness(parsed.issues[0]) : parsed.issues[0].message,
+        );
+      const { name } = parsed.output;
+      const resolution = snapshot.names.resolve(name);
+      switch (resolution.kind) {
+        case 'found':
+          return load(resolution.id, resolution.skill, log);
+        case 'ambiguous':
+          return failure(ambiguityOf(name, resolution.ids));
+        case 'missing':
+          return failure(missOf(name, snapshot));
+      }
+    },
+  };
+}
+
+// --- internal ---
+
+/** Older clients send `{command}`. */
+function renameCommand(args: unknown): unknown {
+  if (typeof args !== 'object' || args === null || !('command' in args) || Object.keys(args).length !== 1) return args;
+  return { name: args.command };
+}
+
+function strictness({ path }: { readonly path?: readonly { readonly key: unknown }[] | undefined }): string {
+  const key = String(path?.[0]?.key);
+  return key === 'name' ? REQUIRED : `only name is taken, not ${shorten(oneLine(key), 60)}`;
+}
+
+async function load(id: string, skill: Skill, log: Log): Promise<ToolResult> {
+  let text: string;
+  try {
+    text = await skill.read();
+  } catch (error) {
+    log.error(`cannot read ${skill.file}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return failure(`Skill '${oneLine(id)}' cannot be read: ${printable(messageOf(error))}`);
+  }
+  return success(`${headerOf(id, skill)}\n\n${text}`);
+}
+
+function headerOf(id: string, { directory, file, location, provider, plugin }: Skill): string {
+  const lines = [
+    `Loading: ${id}`,
+    `Base directory: ${directory}`,
+    `Path: ${file}`,
+    `Location: ${location}`,
+    `Provider: ${provider}`,
+    ...(plugin ? [`Plugin: ${plugin.name}@${plugin.marketplace}`] : []),
+  ];
+  return lines.map(printable).join('\n');
+}
+
+// Enough to recognise what was asked for; the answer must not echo megabytes.
+const LONGEST_ECHO = 100;
+const LONGEST_ABOUT = 160;
+const MOST_SHOWN = 50;
+
+function ambiguityOf(name: string, ids: readonly string[]): string {
+  const lines = ids.map((id) => `- ${oneLine(id)}`);
+  return `Skill '${echo(name)}' is ambiguous: ${ids.length} skills have that name.
+
+${lines.join('\n')}
+
+Use the full name of one of them to load it.`;
+}
+
+function missOf(name: string, { names }: Snapshot): string {
+  const near = names.near(name).map(oneLine);
+  const shown = names.listed.slice(0, MOST_SHOWN).map(lineOf);
+  const rest = names.listed.length - shown.length;
+  return [
+    `Skill '${echo(name)}' not found.`,
+    ...(near.length > 0 ? [`Did you mean: ${near.join(', ')}?`] : []),
+    `Available skills:\n${shown.length === 0 ? '- none' : shown.join('\n')}${rest > 0 ? `\n… and ${rest} more` : ''}`,
+    'Use the exact skill name (case-insensitive) to load a skill.',
+  ].join('\n\n');
+}
+
+function lineOf({ id, skill }: Listed): string {
+  return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), LONGEST_ABOUT)}`;
+}
+
+function echo(name: string): string {
+  return shorten(oneLine(name), LONGEST_ECHO);
+}

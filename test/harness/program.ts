@@ -1,0 +1,181 @@
+/** The built program in a process of its own, and a client on its pipes that shows everything that passed. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Tree } from './tree.ts';
+
+// Seen from .test-build/test/harness.
+export const PROGRAM = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+
+export type Json = Readonly<Record<string, unknown>>;
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look deep into answers whose shape is what they assert.
+export type Answer = any;
+
+export interface ProgramOptions {
+  readonly args?: readonly string[];
+  /** The working directory and, unless `home` is given, an empty home inside it. */
+  readonly tree: Tree;
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Program {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Every message the program has written so far. */
+  readonly received: readonly Answer[];
+  /** Lines on stdout that are not JSON. Always empty, or something is very wrong. */
+  readonly noise: readonly string[];
+  stderr(): string;
+  send(message: unknown): void;
+  sendRaw(text: string | Uint8Array): void;
+  /** Sends a request with a fresh id and waits for the whole answer, result or error. */
+  request(method: string, params?: Json): Promise<Answer>;
+  /** `tools/call`, giving the result. */
+  call(tool: string, args: Json): Promise<Answer>;
+  /** The text of the `skill` tool's answer. */
+  skill(name: string): Promise<string>;
+  /** The description of the `skill` tool. */
+  description(): Promise<string>;
+  /** Waits until `test` holds for a message; messages that came before count too. */
+  waitFor(test: (message: Answer) => boolean, what: string): Promise<Answer>;
+  waitForStderr(pattern: RegExp): Promise<string>;
+  handshake(version?: string, client?: string): Promise<Answer>;
+  /** Closes stdin and gives the exit code. */
+  end(): Promise<number | null>;
+  exit(): Promise<number | null>;
+}
+
+const PATIENCE_MS = 10_000;
+
+export function startProgram(t: TestContext, { args = [], tree, home, env = {} }: ProgramOptions): Program {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: tree.path,
+    env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...env },
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const received: Answer[] = [];
+  const noise: string[] = [];
+  const waiters = new Set<() => void>();
+  const wake = () => {
+    for (const waiter of [...waiters]) waiter();
+  };
+  let stderr = '';
+  let nextId = 1000;
+  let exited = false;
+  const exit = once(child, 'close').then(([code]) => {
+    exited = true;
+    wake();
+    return code as number | null;
+  });
+  child.stdin.on('error', () => {}); // The program may end first.
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    wake();
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    try {
+      received.push(JSON.parse(line));
+    } catch {
+      noise.push(line);
+    }
+    wake();
+  });
+
+  function until<T>(look: () => T | undefined, what: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string) => {
+        settle();
+        reject(
+          new Error(
+            `${why} while waiting for ${what}\nreceived: ${JSON.stringify(received).slice(-2000)}\nstderr: ${stderr.slice(-2000)}`,
+          ),
+        );
+      };
+      const timer = setTimeout(() => fail('time ran out'), PATIENCE_MS);
+      const settle = () => {
+        clearTimeout(timer);
+        waiters.delete(check);
+      };
+      const check = () => {
+        const found = look();
+        if (found !== undefined) {
+          settle();
+          resolve(found);
+        } else if (exited) fail('the program ended');
+      };
+      waiters.add(check);
+      check();
+    });
+  }
+
+  const program: Program = {
+    child,
+    received,
+    noise,
+    stderr: () => stderr,
+    sendRaw: (text) => void child.stdin.write(text),
+    send: (message) => program.sendRaw(`${JSON.stringify(message)}\n`),
+    async request(method, params) {
+      const id = nextId++;
+      program.send({
+        jsonrpc: '2.0',
+        id,
+        method,
+        ...(params ? { params } : {}),
+      });
+      return program.waitFor((message) => message.id === id && message.method === undefined, `${method} (${id})`);
+    },
+    async call(tool, args) {
+      const answer = await program.request('tools/call', {
+        name: tool,
+        arguments: args,
+      });
+      if (answer.error) throw new Error(`tools/call ${tool}: ${JSON.stringify(answer.error)}`);
+      return answer.result;
+    },
+    skill: async (name) => (await program.call('skill', { name })).content[0].text,
+    async description() {
+      const { result } = await program.request('tools/list');
+      return result.tools.find((tool: Answer) => tool.name === 'skill').description;
+    },
+    waitFor: (test, what) => until(() => received.find(test), what),
+    waitForStderr: (pattern) => until(() => pattern.exec(stderr)?.[0], `stderr ${pattern}`),
+    async handshake(version = '2025-11-25', client = 'test') {
+      const answer = await program.request('initialize', {
+        protocolVersion: version,
+        capabilities: {},
+        clientInfo: { name: client, version: '1' },
+      });
+      program.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      return answer;
+    },
+    end() {
+      child.stdin.end();
+      return exit;
+    },
+    exit: () => exit,
+  };
+  return program;
+}
+
+/** The `_meta` that a modern request carries. */
+export function modern(params: Json = {}, client?: string): Json {
+  return {
+    ...params,
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      ...(client
+        ? {
+            'io.modelcontextprotocol/clientInfo': {
+              name: client,
+              version: '1',
+            },
+          }
+        : {}),
+    },
+  };
+}

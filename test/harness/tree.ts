@@ -1,0 +1,41 @@
+/** Real directories with real skills in them, gone when the test is over. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+export interface Tree {
+  /** Absolute, without links. */
+  readonly path: string;
+  at(name: string): string;
+  write(name: string, text: string | Uint8Array): string;
+  link(name: string, target: string): void;
+  remove(name: string): void;
+}
+
+export function makeTree(t: TestContext, files: Readonly<Record<string, string>> = {}): Tree {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'skillwire-')));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  const tree: Tree = {
+    path,
+    at: (name) => join(path, name),
+    write(name, text) {
+      const file = join(path, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return file;
+    },
+    link(name, target) {
+      mkdirSync(dirname(join(path, name)), { recursive: true });
+      symlinkSync(target, join(path, name));
+    },
+    remove: (name) => rmSync(join(path, name), { recursive: true, force: true }),
+  };
+  for (const [name, text] of Object.entries(files)) tree.write(name, text);
+  return tree;
+}
+
+/** The text of a SKILL.md. */
+export function skillText(name: string, description = `About ${name}`, body = `# ${name}\n`): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\n${body}`;
+}
