@@ -18,7 +18,7 @@ try {
       process.stdout.write(`${VERSION}\n`);
       break;
     case 'serve':
-      await serve(command.options, command.level);
+      await serve(command.options, command.talk);
   }
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;

@@ -9,10 +9,15 @@ export type Level = (typeof LEVELS)[number];
 
 export type Log = Readonly<Record<Level, (text: string) => void>>;
 
-export function createLog(write: (line: string) => void, level: Level): Log {
+/** `paint` may colour the word that says how bad a line is. */
+export function createLog(
+  write: (line: string) => void,
+  level: Level,
+  paint: (level: Level) => string = (own) => own,
+): Log {
   const most = LEVELS.indexOf(level);
   const at = (own: Level) => (text: string) => {
-    if (LEVELS.indexOf(own) <= most) write(`skillwire: ${own === 'info' ? '' : `${own}: `}${printable(text)}\n`);
+    if (LEVELS.indexOf(own) <= most) write(`skillwire: ${own === 'info' ? '' : `${paint(own)}: `}${printable(text)}\n`);
   };
   return {
     error: at('error'),

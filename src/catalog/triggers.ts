@@ -26,7 +26,8 @@ export function startTriggers(registry: Registry, options: TriggerOptions, log: 
   let stopped = false;
 
   const refresh = (reason: string) => {
-    if (!stopped) void registry.refresh(reason);
+    if (stopped) return;
+    registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${messageOf(error)}`));
   };
   const afterQuiet = (reason: string, wait: number) => {
     clearTimeout(timers.quiet);

@@ -107,6 +107,7 @@ export const OPTIONS = {
     default: 'info',
     help: 'How much is said on stderr.',
   },
+  'no-color': { type: 'boolean', help: 'No colours on a terminal; NO_COLOR does the same.' },
   quiet: { type: 'boolean', short: 'q', help: 'Only errors on stderr.' },
   version: { type: 'boolean', short: 'v', help: 'Print the version.' },
   help: { type: 'boolean', short: 'h', help: 'Print this help.' },
@@ -118,6 +119,12 @@ export const COMMANDS = {
     help: 'Serve MCP on stdin and stdout (the default).',
   },
 } as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;
+
+/** How the program talks to the person at the terminal. */
+export interface Talk {
+  readonly level: Level;
+  readonly colour: boolean;
+}
 
 export type Command =
   | { readonly kind: 'help' }

@@ -2,17 +2,21 @@
  * `skillwire serve`: one client on stdin and stdout, until it goes or a signal comes.
  * Owns: streams, signals and the exit. Leaves alone: what is served (server.ts).
  */
+import { styleText } from 'node:util';
 import type { SkillwireOptions } from '../config.ts';
 import { createSkillwire } from '../index.ts';
 import { createLog, type Level } from '../log.ts';
+import type { Talk } from './options.ts';
 
-export async function serve(options: SkillwireOptions, level: Level): Promise<void> {
+export async function serve(options: SkillwireOptions, { level, colour }: Talk): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   // Nobody may be reading stderr: it may be closed or full, and neither is a reason to stop.
   stderr.on('error', () => {});
-  const log = createLog((line) => {
+  const write = (line: string) => {
     if (stderr.writableLength < MOST_UNREAD_LOG) stderr.write(line);
-  }, level);
+  };
+  const painted = colour && stderr.isTTY && !env.NO_COLOR;
+  const log = createLog(write, level, painted ? (own) => styleText(COLOURS[own], own) : undefined);
 
   const stop = new AbortController();
   let cause = 'the client closed its end';
@@ -38,6 +42,8 @@ export async function serve(options: SkillwireOptions, level: Level): Promise<vo
 }
 
 // --- internal ---
+
+const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as const satisfies Record<Level, string>;
 
 // A reader that has fallen this far behind gets no more lines until it catches up.
 const MOST_UNREAD_LOG = 256 * 1024;
