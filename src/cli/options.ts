@@ -132,7 +132,7 @@ export type Command =
   | {
       readonly kind: 'serve';
       readonly options: SkillwireOptions;
-      readonly level: Level;
+      readonly talk: Talk;
     };
 
 export function parseCommand(argv: readonly string[]): Command {
@@ -144,11 +144,8 @@ export function parseCommand(argv: readonly string[]): Command {
     throw new UsageError(`unknown command "${word}"${hintFor(word, commandWords())}`);
   if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"`);
   const level = choice('log-level', values['log-level']);
-  return {
-    kind: 'serve',
-    options: skillwireOptions(values),
-    level: values.quiet ? 'error' : level,
-  };
+  const talk: Talk = { level: values.quiet ? 'error' : level, colour: !values['no-color'] };
+  return { kind: 'serve', options: skillwireOptions(values), talk };
 }
 
 export function helpText(): string {
