@@ -41,6 +41,8 @@ export interface Program {
   description(): Promise<string>;
   /** Waits until `test` holds for a message; messages that came before count too. */
   waitFor(test: (message: Answer) => boolean, what: string): Promise<Answer>;
+  /** The next message, in the order they came, each once. */
+  receive(): Promise<Answer>;
   waitForStderr(pattern: RegExp): Promise<string>;
   handshake(version?: string, client?: string): Promise<Answer>;
   /** Closes stdin and gives the exit code. */
@@ -48,7 +50,8 @@ export interface Program {
   exit(): Promise<number | null>;
 }
 
-const PATIENCE_MS = 10_000;
+// Far above what anything here takes: the machine may be busy with the rest of the suite.
+const PATIENCE_MS = 30_000;
 
 export function startProgram(t: TestContext, { args = [], tree, home, env = {} }: ProgramOptions): Program {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
@@ -64,6 +67,7 @@ export function startProgram(t: TestContext, { args = [], tree, home, env = {} }
   };
   let stderr = '';
   let nextId = 1000;
+  let taken = 0;
   let exited = false;
   const exit = once(child, 'close').then(([code]) => {
     exited = true;
@@ -142,6 +146,10 @@ export function startProgram(t: TestContext, { args = [], tree, home, env = {} }
       return result.tools.find((tool: Answer) => tool.name === 'skill').description;
     },
     waitFor: (test, what) => until(() => received.find(test), what),
+    async receive() {
+      const at = taken++;
+      return until(() => received[at], `message ${at + 1}`);
+    },
     waitForStderr: (pattern) => until(() => pattern.exec(stderr)?.[0], `stderr ${pattern}`),
     async handshake(version = '2025-11-25', client = 'test') {
       const answer = await program.request('initialize', {
