@@ -8,6 +8,9 @@ import { serve } from './cli/serve.ts';
 import { printable } from './log.ts';
 import { VERSION } from './version.ts';
 
+// Whoever closes our output has seen enough: no reason for a stack trace.
+process.stdout.on('error', () => {});
+
 try {
   const command = parseCommand(process.argv.slice(2));
   switch (command.kind) {

@@ -40,9 +40,10 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
       if (answer) exchange.reply(answer.text, answer.status);
       return;
     }
-    const welcome = decoded.length > 0 && decoded.every((one) => eraOf(one, exchange).takesBatches(session));
-    if (!welcome) {
-      exchange.reply(encodeError(null, invalidRequest('a batch is not accepted here')), 400);
+    const welcome = decoded.every((one) => eraOf(one, exchange).takesBatches(session));
+    if (decoded.length === 0 || !welcome) {
+      const why = welcome ? 'a batch is not empty' : 'a batch is not accepted here';
+      exchange.reply(encodeError(null, invalidRequest(why)), 400);
       return;
     }
     const answers = await Promise.all(decoded.map((one) => take(one, session, exchange)));
@@ -71,7 +72,11 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
   }
 
   function hear(notice: Notice, session: Session, exchange: Exchange): undefined {
-    eraOf(notice, exchange).notices.get(notice.method)?.hear(notice.params, session);
+    try {
+      eraOf(notice, exchange).notices.get(notice.method)?.hear(notice.params, session);
+    } catch (error) {
+      onFault(notice.method, error); // Nobody waits for an answer, so nobody else would learn of it.
+    }
   }
 
   async function answer(request: Request, session: Session, exchange: Exchange): Promise<Answer | undefined> {

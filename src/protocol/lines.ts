@@ -25,23 +25,34 @@ export interface LineSplitter {
 
 export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSplitter {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
-  let held: Uint8Array[] = [];
+  // The beginning of a line whose end has not come, in a buffer with room to grow.
+  let held = NOTHING;
   let size = 0;
   let discarding = false;
 
   function hold(part: Uint8Array): void {
-    size += part.length;
-    if (discarding || part.length === 0) return;
-    if (size > limit) {
-      held = [];
-      discarding = true;
-    } else held.push(part);
+    const needed = size + part.length;
+    discarding ||= needed > limit;
+    if (discarding) {
+      held = NOTHING;
+      return;
+    }
+    if (needed > held.length) {
+      const grown = new Uint8Array(Math.min(limit, Math.max(needed, held.length * 2)));
+      grown.set(held.subarray(0, size));
+      held = grown;
+    }
+    held.set(part, size);
+    size = needed;
   }
 
-  function close(): void {
-    const bytes = held.length === 1 && held[0] ? held[0] : join(held, size);
+  function close(rest: Uint8Array): void {
+    // Nearly every line comes in one piece, and that is not copied.
+    const whole = size === 0 && !discarding && rest.length <= limit;
+    if (!whole) hold(rest);
+    const bytes = whole ? rest : held.subarray(0, size);
     const tooLong = discarding;
-    held = [];
+    held = NOTHING;
     size = 0;
     discarding = false;
     if (tooLong) events.tooLong(limit);
@@ -63,15 +74,13 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
     push(chunk) {
       let start = 0;
       for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-        hold(chunk.subarray(start, end));
-        close();
+        close(chunk.subarray(start, end));
         start = end + 1;
       }
-      // Kept until the next chunk: a copy, because the reader may reuse its buffer.
-      if (start < chunk.length) hold(chunk.slice(start));
+      if (start < chunk.length) hold(chunk.subarray(start));
     },
     end() {
-      if (size > 0) close();
+      if (size > 0 || discarding) close(NOTHING);
     },
   };
 }
@@ -79,14 +88,4 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
 // --- internal ---
 
 const LF = 0x0a;
-
-function join(parts: readonly Uint8Array[], size: number): Uint8Array {
-  if (parts.length === 0) return new Uint8Array();
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
+const NOTHING = new Uint8Array();

@@ -3,7 +3,8 @@
  * Owns: the bytes. Leaves alone: what they mean (protocol/), which pipes they are (passed in), signals (cli.ts).
  * Always true:
  * - nothing but messages is written;
- * - while the output is full nothing more is read, so a client that does not listen cannot make us hold its answers;
+ * - while the output is full nothing more is begun or read, so a client that does not listen cannot make us hold
+ *   more than the answers of one turn;
  * - once the input ends or `stop` fires, what was asked is answered, flushed, and the promise settles.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -33,21 +34,35 @@ export async function serveStdio(
   { input, output }: Pipes,
   { stop, onLast }: StdioOptions,
 ): Promise<void> {
-  const outlet = createOutlet(output, input);
+  const outlet = createOutlet(output);
   const session = createSession(outlet.send);
   const exchange = { reply: outlet.send, notify: outlet.send };
+  const waiting: string[] = [];
   const inFlight = new Set<Promise<void>>();
   const lines = createLineSplitter({
-    line(text) {
-      const done = handle(session, text, exchange).finally(() => inFlight.delete(done));
-      inFlight.add(done);
-    },
+    line: (text) => void waiting.push(text),
     tooLong: (limit) => outlet.send(encodeError(null, invalidRequest(`a line is over ${limit} bytes`))),
     notText: () => outlet.send(encodeError(null, parseError('a line is not UTF-8'))),
   });
 
-  await readAll(input, lines.push, stop, outlet.broken);
-  lines.end();
+  function begin(text: string): void {
+    const done = handle(session, text, exchange).finally(() => inFlight.delete(done));
+    inFlight.add(done);
+  }
+  async function work(): Promise<void> {
+    while (waiting.length > 0) {
+      for (const text of waiting.splice(0, LINES_PER_TURN)) begin(text);
+      await outlet.turn();
+    }
+  }
+
+  const ended = await readAll(input, { stop, broken: outlet.broken }, (chunk) => {
+    lines.push(chunk);
+    return work();
+  });
+  // A line that was cut off by `stop` was never asked.
+  if (ended) lines.end();
+  await work();
   onLast?.();
   await Promise.race([Promise.all(inFlight), outlet.broken]);
   session.end();
@@ -56,55 +71,84 @@ export async function serveStdio(
 
 // --- internal ---
 
-/** Hands over every chunk until the input ends, fails or is stopped, or there is nobody left to answer. */
+// One read brings a thousand small requests, and each may be answered with a megabyte. After these few the answers
+// leave, and we learn whether anybody takes them.
+const LINES_PER_TURN = 32;
+
+interface Ends {
+  readonly stop: AbortSignal;
+  readonly broken: Promise<void>;
+}
+
+/** Hands over every chunk, each when the last is dealt with; gives whether it was the input that ended. */
 function readAll(
   input: Readable,
-  push: (chunk: Uint8Array) => void,
-  stop: AbortSignal,
-  broken: Promise<void>,
-): Promise<void> {
+  { stop, broken }: Ends,
+  take: (chunk: Uint8Array) => Promise<void>,
+): Promise<boolean> {
   return new Promise((done) => {
-    const finish = () => {
-      input.off('data', push);
+    const last = new AbortController();
+    let taken = Promise.resolve();
+    const onChunk = (chunk: Uint8Array) => {
       input.pause();
-      done();
+      taken = take(chunk).then(() => {
+        if (!last.signal.aborted) input.resume();
+      });
     };
-    if (stop.aborted) return finish();
-    input.on('data', push);
+    const finish = (ended: boolean) => {
+      last.abort();
+      input.off('data', onChunk);
+      input.pause();
+      void taken.then(() => done(ended));
+    };
+    if (stop.aborted) return finish(false);
+    input.on('data', onChunk);
     // A broken input is an ended one: there is nobody to report it to.
-    for (const event of ['end', 'close', 'error']) input.once(event, finish);
-    stop.addEventListener('abort', finish, { once: true });
-    void broken.then(finish);
+    for (const event of ['end', 'close', 'error']) input.once(event, () => finish(true));
+    stop.addEventListener('abort', () => finish(false), { once: true });
+    void broken.then(() => finish(false));
   });
 }
 
-function createOutlet(output: Writable, input: Readable) {
-  let pending = '';
-  let full = false;
+function createOutlet(output: Writable) {
+  let pending: string[] = [];
+  let room: Promise<void> | undefined;
+  let makeRoom = () => {};
   const broken = new Promise<void>((done) => {
-    output.on('error', () => done());
-    output.once('close', () => done());
+    const end = () => {
+      done();
+      makeRoom();
+    };
+    output.on('error', end);
+    output.once('close', end);
   });
+  output.on('drain', () => makeRoom());
 
-  // Answers of one turn of the event loop leave in one write.
   function write(): void {
-    const text = pending;
-    pending = '';
+    const text = pending.join('');
+    pending = [];
     if (text === '' || !output.writable) return;
-    if (output.write(text) || full) return;
-    full = true;
-    input.pause();
-    output.once('drain', () => {
-      full = false;
-      input.resume();
+    if (output.write(text) || room) return;
+    room = new Promise((done) => {
+      makeRoom = () => {
+        room = undefined;
+        done();
+      };
     });
   }
 
   return {
     broken,
+    // Answers of one turn of the event loop leave in one write.
     send(text: string): void {
-      if (pending === '') setImmediate(write);
-      pending += `${text}\n`;
+      if (pending.length === 0) setImmediate(write);
+      pending.push(`${text}\n`);
+    },
+    /** Settles when the answers of this turn are written and the output takes more. */
+    async turn(): Promise<void> {
+      await new Promise((done) => setImmediate(done));
+      write();
+      await room;
     },
     flush(): Promise<void> {
       write();

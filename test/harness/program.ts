@@ -20,6 +20,8 @@ export interface ProgramOptions {
   readonly tree: Tree;
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A command that starts the program, such as one that takes a right away from it. */
+  readonly through?: readonly string[];
 }
 
 export interface Program {
@@ -53,8 +55,12 @@ export interface Program {
 // Far above what anything here takes: the machine may be busy with the rest of the suite.
 const PATIENCE_MS = 30_000;
 
-export function startProgram(t: TestContext, { args = [], tree, home, env = {} }: ProgramOptions): Program {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export function startProgram(
+  t: TestContext,
+  { args = [], tree, home, env = {}, through = [] }: ProgramOptions,
+): Program {
+  const [command = process.execPath, ...rest] = [...through, process.execPath, PROGRAM, ...args];
+  const child = spawn(command, rest, {
     cwd: tree.path,
     env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...env },
   });
