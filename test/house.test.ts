@@ -1,0 +1,201 @@
+/** The architecture, as far as it can be read off the files. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { optionRows } from '../src/cli/options.ts';
+import { VERSION } from '../src/version.ts';
+
+// Seen from .test-build/test.
+const TOP = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(TOP, path), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+
+interface Module {
+  /** From the top of the checkout: `src/protocol/wire.ts`. */
+  readonly path: string;
+  readonly text: string;
+  /** The text without comments and without what stands in quotes. */
+  readonly code: string;
+  /** What it imports, type imports and dynamic ones included: own files by path, the rest as written. */
+  readonly imports: readonly string[];
+}
+
+const modules: readonly Module[] = readdirSync(join(TOP, 'src'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => moduleOf(relative(TOP, join(entry.parentPath, entry.name)).replaceAll('\\', '/')))
+  .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+
+function moduleOf(path: string): Module {
+  const text = read(path);
+  const bare = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(?<![:'"`])\/\/.*$/gm, '');
+  const found = [...bare.matchAll(/\bfrom '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm)];
+  const imports = found.map(([, a, b, c]) => a ?? b ?? c ?? '');
+  const own = (name: string) => (name.startsWith('.') ? posix.join(dirname(path), name) : name);
+  return { path, text, code: bare.replace(/'[^'\n]*'|"[^"\n]*"/g, "''"), imports: imports.map(own) };
+}
+
+/** Paths of the modules that `test` holds for. */
+const pathsWhere = (holds: (module: Module) => boolean) => modules.filter(holds).map(({ path }) => path);
+
+// Lowest first; a module imports from its own row or from one above it in this table.
+const LAYERS: readonly (readonly string[])[] = [
+  ['protocol', 'model', 'log', 'near', 'version'],
+  ['skills', 'hub'],
+  ['catalog'],
+  ['methods', 'tools'],
+  ['config', 'server'],
+  ['transports'],
+  ['index', 'cli'],
+];
+
+const partOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
+const layerOf = (path: string) => LAYERS.findIndex((parts) => parts.includes(partOf(path)));
+
+test('every file of src/ belongs to a layer', () => {
+  assert.deepEqual(
+    pathsWhere(({ path }) => layerOf(path) === -1),
+    [],
+  );
+});
+
+test('imports point one way, from the outer layers to the inner ones', () => {
+  const wrong = modules.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => target.startsWith('src/') && layerOf(target) > layerOf(path))
+      .map((target) => `${path} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('no module imports itself in a circle', () => {
+  const graph = new Map(
+    modules.map(({ path, imports }) => [path, imports.filter((target) => target.startsWith('src/'))]),
+  );
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const walk = (path: string, trail: readonly string[]) => {
+    if (trail.includes(path)) return void circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+    if (done.has(path)) return;
+    for (const target of graph.get(path) ?? []) walk(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) walk(path, []);
+  assert.deepEqual(circles, []);
+});
+
+test('protocol/ imports nothing from outside itself, no built-in and no package', () => {
+  const leaving = modules
+    .filter(({ path }) => path.startsWith('src/protocol/'))
+    .flatMap(({ imports }) => imports.filter((target) => !target.startsWith('src/protocol/')));
+  assert.deepEqual(leaving, []);
+});
+
+test('transports/ know protocol/ and nothing else of ours', () => {
+  const leaving = modules
+    .filter(({ path }) => path.startsWith('src/transports/'))
+    .flatMap(({ imports }) => imports.filter((target) => /^src\/(?!transports\/|protocol\/)/.test(target)));
+  assert.deepEqual(leaving, []);
+});
+
+test('only cli.ts and cli/ touch the process', () => {
+  const touching = pathsWhere(({ code, imports }) => /\bprocess\b/.test(code) || imports.includes('node:process'));
+  assert.deepEqual(
+    touching.filter((path) => partOf(path) !== 'cli'),
+    [],
+  );
+});
+
+test('each package has one importing file; only schemas are everywhere', () => {
+  const importers = new Map<string, string[]>();
+  for (const { path, imports } of modules) {
+    for (const name of imports.filter((one) => !/^(?:src\/|node:)/.test(one))) {
+      importers.set(name, [...(importers.get(name) ?? []), path]);
+    }
+  }
+  assert.deepEqual([...importers.keys()].toSorted(), Object.keys(manifest.dependencies).toSorted());
+  importers.delete('valibot');
+  assert.deepEqual(
+    [...importers].filter(([, paths]) => paths.length !== 1),
+    [],
+  );
+});
+
+test('only eras.ts and dialects.ts know a protocol date', () => {
+  const knowing = pathsWhere(({ text }) => /\b20\d\d-\d\d-\d\d\b/.test(text));
+  assert.deepEqual(
+    knowing.filter((path) => path !== 'src/hub/dialects.ts'),
+    ['src/protocol/eras.ts'],
+  );
+});
+
+test('a module says first what it owns', () => {
+  assert.deepEqual(
+    pathsWhere(({ text }) => !/^(?:#!.*\n)?\/\*\*/.test(text)),
+    [],
+  );
+});
+
+test('there is no any, no !, no default export, no suppressed check, no note to self', () => {
+  const banned: ReadonlyMap<string, RegExp> = new Map([
+    ['any', /(?::|<|\bas|,|\|)\s*any\b/],
+    ['!', /[\w)\]]!(?:[.;,)\]]|\s*$)/m],
+    ['default export', /^export default\b/m],
+  ]);
+  const inText = /@ts-|biome-ignore|TODO|FIXME|XXX/;
+  const found = modules.flatMap(({ path, text, code }) => [
+    ...[...banned].filter(([, pattern]) => pattern.test(code)).map(([what]) => `${path}: ${what}`),
+    ...(inText.test(text) ? [`${path}: ${inText.exec(text)?.[0]}`] : []),
+  ]);
+  assert.deepEqual(found, []);
+  assert.deepEqual(
+    pathsWhere(({ path }) => /util|helper|misc|common/i.test(path)),
+    [],
+  );
+});
+
+test('src/protocol reads in one sitting: at most 650 lines', () => {
+  const lines = modules
+    .filter(({ path }) => path.startsWith('src/protocol/'))
+    .reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+  assert.ok(lines <= 650, `${lines} lines`);
+});
+
+test('the top level is what the design says, and dot-files', () => {
+  const made = ['node_modules', 'dist'];
+  const names = readdirSync(TOP).filter(
+    (name) => !name.startsWith('.') && !made.includes(name) && !/\.tgz$/.test(name),
+  );
+  assert.deepEqual(
+    names.toSorted(),
+    ['LICENSE', 'README.md', 'package-lock.json', 'package.json', 'scripts', 'src', 'test', 'tsconfig.json'].toSorted(),
+  );
+});
+
+test('the runtime packages are exactly four, and js-yaml below one of them is pinned', () => {
+  assert.deepEqual(Object.keys(manifest.dependencies).toSorted(), ['front-matter', 'leven', 'picomatch', 'valibot']);
+  assert.equal(manifest.optionalDependencies ?? manifest.peerDependencies ?? manifest.bundleDependencies, undefined);
+  const lock = JSON.parse(read('package-lock.json'));
+  assert.match(manifest.overrides['js-yaml'], /^\d+\.\d+\.\d+$/);
+  assert.equal(lock.packages['node_modules/js-yaml'].version, manifest.overrides['js-yaml']);
+  assert.deepEqual(lock.packages[''].dependencies, manifest.dependencies);
+  assert.doesNotMatch(read('package-lock.json'), /"resolved"/);
+});
+
+test('the version is that of package.json', () => {
+  assert.equal(VERSION, manifest.version);
+});
+
+test('every entry of the package ships its types', () => {
+  for (const entry of Object.values<Record<string, string>>(manifest.exports)) {
+    assert.equal(entry.types, entry.default?.replace(/\.js$/, '.d.ts'));
+  }
+});
+
+test('the table of options in the README is the one in the code', () => {
+  const table = /<!-- options -->\n([\s\S]*?)<!-- \/options -->/.exec(read('README.md'))?.[1];
+  const cell = (text: string) => text.replaceAll('|', '\\|');
+  const rows = optionRows().map(([flag, help]) => `| \`${cell(flag)}\` | ${cell(help)} |`);
+  assert.equal(table, ['| option | meaning |', '|---|---|', ...rows, ''].join('\n'), 'run: npm run readme');
+});
