@@ -30,57 +30,37 @@ export async function readHead(text: string): Promise<HeadReading> {
   const plain = readPlainHead(block);
   if (plain) return accept(plain, undefined);
   try {
-    return accept(textFields(await parseYaml(block), block), undefined);
+    return accept(await readYamlHead(block), undefined);
   } catch (error) {
     const why = firstLine(error);
-    const lenient = await readLenientHead(block);
-    const reading = accept(
-      lenient,
-      `front matter is not valid YAML (${why}); name and description were read leniently`,
-    );
+    const note = `front matter is not valid YAML (${why}); name and description were read leniently`;
+    const reading = accept(await readLenientHead(block), note);
     return reading.kind === 'read' ? reading : { kind: 'unusable', why: `front matter is not valid YAML: ${why}` };
   }
 }
 
 /** The lines between the first `---` and the next, with LF endings; or why there are none. */
 export function cutHead(text: string): string | { readonly why: string } {
-  const start = HEAD_START.exec(text);
-  if (!start) return { why: 'there is no front matter' };
-  // A character more than the cap, so that a block that just fits is still seen to end.
-  const rest = text.slice(start[0].length, start[0].length + MAX_HEAD + 1).replace(/\r\n?/g, '\n');
+  const start = HEAD_START.exec(text)?.[0].length;
+  if (start === undefined) return { why: 'there is no front matter' };
+  // A line more than the cap, so that a block that just fits is still seen to end.
+  const rest = text.slice(start, start + MAX_HEAD + 5).replace(/\r\n?/g, '\n');
   const end = HEAD_END.exec(rest);
-  if (!end) {
-    return {
-      why: rest.length > MAX_HEAD ? `front matter is over ${MAX_HEAD} characters` : 'front matter is not closed',
-    };
+  if (!end || end.index > MAX_HEAD) {
+    const tooLong = text.length - start > MAX_HEAD;
+    return { why: tooLong ? `front matter has no end within ${MAX_HEAD} characters` : 'front matter is not closed' };
   }
   const block = rest.slice(0, end.index);
   return LONG_BLANK.test(block) ? { why: 'front matter has over 1000 blanks in a row' } : block;
 }
 
-// --- internal ---
+export type Fields = Readonly<Record<'name' | 'description', unknown>>;
 
-// A byte order mark, blank lines, then three dashes alone on a line. The blank part is capped: it is scanned before any cap.
-const HEAD_START = /^\ufeff?(?:[ \t]{0,80}\r?\n){0,20}---[ \t]*(?:\r\n|\r|\n)/;
-const HEAD_END = /^(?:---|\.\.\.)[ \t]*$/m;
-
-type Fields = Readonly<Record<'name' | 'description', unknown>>;
-
-function accept(fields: Fields, note: string | undefined): HeadReading {
-  const parsed = v.safeParse(SkillHead, fields);
-  if (parsed.success) return { kind: 'read', head: parsed.output, note };
-  return {
-    kind: 'unusable',
-    why: parsed.issues.map((issue) => issue.message).join('; '),
-  };
-}
-
-// `key: value` with a value that YAML reads as exactly that text. Anything subtler (quotes, flow, blocks, anchors,
-// comments, indentation) goes to the YAML reader, whose loading and running costs more than all the rest of a scan.
-const PLAIN_LINE = /^([A-Za-z][\w-]*): +([\p{L}\d](?:[^\n\t:#]|:(?=[^ \n])|(?<! )#)*)$/u;
-const NOT_TEXT = /^(?:null|~)$/i;
-
-function readPlainHead(block: string): Fields | undefined {
+/**
+ * A block of nothing but `key: value` lines whose values YAML reads as exactly that text; undefined for any other.
+ * A quarter of all public skills are like that, and the YAML reader costs more than all the rest of a scan.
+ */
+export function readPlainHead(block: string): Fields | undefined {
   const fields = new Map<string, string>();
   for (const line of block.split('\n')) {
     if (line === '') continue;
@@ -93,6 +73,28 @@ function readPlainHead(block: string): Fields | undefined {
   return { name: fields.get('name'), description: fields.get('description') };
 }
 
+/** Name and description as YAML has them; throws when the block is no YAML mapping. */
+export async function readYamlHead(block: string): Promise<Fields> {
+  const attributes = await parseYaml(block);
+  return { name: textField(attributes, block, 'name'), description: textField(attributes, block, 'description') };
+}
+
+// --- internal ---
+
+// A byte order mark; lines that are blank, a comment or the opening of a code fence around the whole file; then three
+// dashes alone on a line. The part before the dashes is capped: it is looked at before anything else is.
+const HEAD_START =
+  /^\ufeff?(?:(?:[ \t]{0,80}|<!--[^\n]{0,200}-->[ \t]{0,80}|```[a-z]{0,20})(?:\r\n|\r|\n)){0,20}---[ \t]*(?:\r\n|\r|\n)/;
+const HEAD_END = /^(?:---|\.\.\.)[ \t]*$/m;
+
+function accept(fields: Fields, note: string | undefined): HeadReading {
+  const parsed = v.safeParse(SkillHead, fields);
+  if (parsed.success) return { kind: 'read', head: parsed.output, note };
+  return { kind: 'unusable', why: parsed.issues.map((issue) => issue.message).join('; ') };
+}
+
+const PLAIN_LINE = /^([A-Za-z][\w-]*): +([\p{L}\d](?:[^\n\t:#]|:(?=[^ \n])|(?<! )#)*)$/u;
+const NOT_TEXT = /^(?:null|~)$/i;
 // What YAML calls non-printable, lone surrogates included.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
 
@@ -108,56 +110,50 @@ async function parseYaml(block: string): Promise<Readonly<Record<string, unknown
   return attributes as Readonly<Record<string, unknown>>;
 }
 
-function textFields(attributes: Readonly<Record<string, unknown>>, block: string): Fields {
-  return {
-    name: textField(attributes, block, 'name'),
-    description: textField(attributes, block, 'description'),
-  };
-}
-
 /** The field as text; a bare date, number or boolean stays what its author wrote. */
 function textField(attributes: Readonly<Record<string, unknown>>, block: string, key: string): unknown {
   const value = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   if (value === undefined || value === null || typeof value === 'string') return value;
   if (typeof value === 'object' && !(value instanceof Date)) return undefined;
-  return lineValue(block, key)?.replace(/\s+#.*$/, '');
+  const written = fieldLines(block, key);
+  return written ? asWritten(written).split(' #', 1)[0] : String(value);
 }
 
-/** What a line scan can still make out of a block that is not YAML: quotes taken off, continuation lines joined. */
+/** Each of the two fields for itself, so that a fault in one, or in a third, does not touch the other. */
 async function readLenientHead(block: string): Promise<Fields> {
-  const quoted = quoteScalars(block);
+  return { name: await readField(block, 'name'), description: await readField(block, 'description') };
+}
+
+async function readField(block: string, key: string): Promise<unknown> {
+  const lines = fieldLines(block, key);
+  if (!lines) return undefined;
+  const source = lines.join('\n');
   try {
-    const fields = textFields(await parseYaml(quoted), quoted);
-    if (accept(fields, undefined).kind === 'read') return fields;
+    return textField(await parseYaml(source), source, key);
   } catch {
-    // Still no YAML: the line scan below needs none.
+    return asWritten(lines); // Most often a colon in a value that should have been quoted.
   }
-  return {
-    name: lineValue(block, 'name'),
-    description: lineValue(block, 'description'),
-  };
 }
 
-/** Every plain top-level `key: value` with its value in quotes, so that a colon or bracket in it is only text. */
-function quoteScalars(block: string): string {
-  return block.replace(/^([A-Za-z][\w-]*):[ \t]+(\S.*)$/gm, (line, key: string, value: string) => {
-    if (/^(?:["'|>]|[[{].*[\]}]\s*$)/.test(value)) return line;
-    return `${key}: ${JSON.stringify(value.trimEnd())}`;
-  });
-}
-
-function lineValue(block: string, key: string): string | undefined {
+/** The line that begins with the key, and the indented ones that follow it. */
+function fieldLines(block: string, key: string): readonly string[] | undefined {
   const lines = block.split('\n');
-  const at = lines.findIndex((line) => line.startsWith(`${key}:`));
-  if (at === -1) return undefined;
-  const first = (lines[at] ?? '').slice(key.length + 1).trim();
-  const rest = lines.slice(at + 1);
+  // Markdown editors turn the first line of a block into a heading; a plain key is better evidence.
+  const at = [`${key}:`, `# ${key}:`, `## ${key}:`]
+    .map((start) => lines.findIndex((line) => line.startsWith(start)))
+    .find((found) => found !== -1);
+  if (at === undefined) return undefined;
+  const [first = '', ...rest] = lines.slice(at);
   const stop = rest.findIndex((line) => /^\S/.test(line));
-  const more = (stop === -1 ? rest : rest.slice(0, stop)).map((line) => line.trim());
-  const head = /^[|>][+-]?\d*$/.test(first) ? '' : first;
-  const text = [head, ...more].filter((part) => part !== '').join(' ');
-  const quoted = /^(["'])(.*)\1$/s.exec(text);
-  return quoted?.[2] ?? text;
+  return [first.replace(/^#+ /, ''), ...(stop === -1 ? rest : rest.slice(0, stop))];
+}
+
+/** The value without its key, block mark and quotes, its lines joined by blanks. */
+function asWritten([first = '', ...more]: readonly string[]): string {
+  const start = first.slice(first.indexOf(':') + 1).trim();
+  const parts = [/^[|>][+-]?\d?$/.test(start) ? '' : start, ...more.map((line) => line.trim())];
+  const text = parts.filter((part) => part !== '').join(' ');
+  return /^(["'])(.*)\1$/s.exec(text)?.[2] ?? text;
 }
 
 function firstLine(error: unknown): string {
