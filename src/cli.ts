@@ -21,7 +21,7 @@ try {
       process.stdout.write(`${VERSION}\n`);
       break;
     case 'serve':
-      await serve(command.options, command.talk);
+      await serve(command);
   }
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;

@@ -39,6 +39,29 @@ export interface SkillwireOptions {
   readonly log?: Log;
 }
 
+/** Where a transport listens, and for whom. */
+export interface ListenAddress {
+  readonly host?: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  /** Further names by which clients reach it. */
+  readonly allowHosts?: readonly string[];
+  /** Web origins whose pages may use it. */
+  readonly allowOrigins?: readonly string[];
+  /** What clients must send as `Authorization: Bearer`. */
+  readonly token?: string | undefined;
+  /** Listen beyond this machine without a token. */
+  readonly noAuth?: boolean;
+}
+
+export const DEFAULT_ADDRESS = {
+  host: '127.0.0.1',
+  port: 3333,
+  allowHosts: [],
+  allowOrigins: [],
+  noAuth: false,
+} as const satisfies ListenAddress;
+
 export interface Settings extends SkillSourceOptions, SnapshotOptions, TriggerOptions, HostOptions {
   readonly log: Log;
 }

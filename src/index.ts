@@ -1,11 +1,12 @@
 /** `skillwire`: the server as a library. Streams, clock and environment are the caller's. */
-import { type SkillwireOptions, settingsFrom } from './config.ts';
+import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
+import type { Listening, ListenOptions } from './transports/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
 
 export type { Refreshed, Registry } from './catalog/registry.ts';
-export type { SkillwireOptions } from './config.ts';
+export type { ListenAddress, SkillwireOptions } from './config.ts';
 export { createLog, type Level, type Log } from './log.ts';
 export type { Listed, Problem, Resolution, Skill, Snapshot } from './model.ts';
 export {
@@ -14,6 +15,7 @@ export {
   type Handle,
   type Session,
 } from './protocol/index.ts';
+export type { Access, Listening } from './transports/listener.ts';
 export { VERSION } from './version.ts';
 
 export interface Skillwire {
@@ -22,15 +24,37 @@ export interface Skillwire {
   readonly registry: Server['registry'];
   /** Serves one client until its input ends or `stop` fires, then closes. */
   serveStdio(pipes: Pipes, stop?: StdioOptions['stop']): Promise<void>;
+  /** Serves many clients over streamable HTTP; closing what it gives ends that, then closes. */
+  serveHttp(where?: ServeHttpOptions): Promise<Listening>;
+  /** The same over the older HTTP+SSE alone. */
+  serveSse(where?: ServeHttpOptions): Promise<Listening>;
   close(): void;
 }
 
+export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'server' | 'onAccess'> {}
+
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
-  const { handle, registry, close } = createServer(settingsFrom(options));
+  const { handle, registry, health, close } = createServer(settingsFrom(options));
+  const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
+    ...DEFAULT_ADDRESS,
+    ...where,
+    token: where.token,
+    health: () => ({ ...health() }),
+    onLast: close,
+  });
   return {
     handle,
     registry,
     close,
+    // Loaded when asked for: most run on stdio and should not wait for an HTTP server to load.
+    async serveHttp(where = {}) {
+      const { serveHttp } = await import('./transports/http.ts');
+      return serveHttp(handle, listenOptions(where));
+    },
+    async serveSse(where = {}) {
+      const { serveSse } = await import('./transports/sse.ts');
+      return serveSse(handle, listenOptions(where));
+    },
     serveStdio: (pipes, stop = new AbortController().signal) => serveStdio(handle, pipes, { stop, onLast: close }),
   };
 }

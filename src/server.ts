@@ -9,6 +9,7 @@ import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { compareSkills, createFeed } from './methods/subscriptions.ts';
 import { createToolShelf, toolMethods } from './methods/tools.ts';
+import type { Snapshot } from './model.ts';
 import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
 import { skillTool } from './tools/skill.ts';
@@ -17,8 +18,19 @@ import { VERSION } from './version.ts';
 export interface Server {
   readonly handle: Handle;
   readonly registry: Registry;
+  /** What an operator may know: counts, no contents. */
+  health(): Health;
   /** Stops looking for changes and ends open subscriptions with their final answer. Calls in flight go on. */
   close(): void;
+}
+
+export interface Health {
+  readonly state: 'starting' | 'ready';
+  readonly version: string;
+  readonly generation: number;
+  readonly skills: number;
+  readonly tools: number;
+  readonly problems: number;
 }
 
 export function createServer(settings: Settings): Server {
@@ -62,6 +74,7 @@ export function createServer(settings: Settings): Server {
   return {
     handle,
     registry,
+    health: () => healthOf(registry.current(), shelf.size),
     close() {
       stopTriggers();
       feed.close();
@@ -73,6 +86,17 @@ export function createServer(settings: Settings): Server {
 
 const INSTRUCTIONS =
   'Skills are instructions for particular kinds of tasks. Before you start a task, see whether one of the skills in the description of the skill tool fits; if so, load it by name and follow it.';
+
+function healthOf(snapshot: Snapshot | undefined, toolsOf: (snapshot: Snapshot) => number): Health {
+  return {
+    state: snapshot ? 'ready' : 'starting',
+    version: VERSION,
+    generation: snapshot?.generation ?? 0,
+    skills: snapshot?.names.listed.length ?? 0,
+    tools: snapshot ? toolsOf(snapshot) : 0,
+    problems: snapshot?.problems.length ?? 0,
+  };
+}
 
 /** One line per refresh, and every Problem once: when it first appears. */
 function createRefreshReport(log: Log): (refreshed: Refreshed) => void {

@@ -3,7 +3,7 @@
  * Owns: flags and what they may hold. Leaves alone: what the program does with them.
  */
 import { parseArgs } from 'node:util';
-import { DEFAULT_REFRESH_INTERVAL, type SkillwireOptions } from '../config.ts';
+import { DEFAULT_ADDRESS, DEFAULT_REFRESH_INTERVAL, type ListenAddress, type SkillwireOptions } from '../config.ts';
 import type { LEVELS, Level } from '../log.ts';
 import { DEFAULT_BUDGET } from '../methods/hosts.ts';
 import { nearest } from '../near.ts';
@@ -24,6 +24,35 @@ interface Option {
 }
 
 export const OPTIONS = {
+  transport: {
+    type: 'string',
+    hint: 'stdio|http|sse',
+    default: 'stdio',
+    help: 'How clients reach the server.',
+  },
+  host: { type: 'string', hint: 'HOST', default: DEFAULT_ADDRESS.host, help: 'Where http and sse listen.' },
+  port: {
+    type: 'string',
+    hint: 'N',
+    default: String(DEFAULT_ADDRESS.port),
+    help: 'The port they listen on; 0 takes a free one.',
+  },
+  'allow-host': {
+    type: 'string',
+    multiple: true,
+    hint: 'NAME',
+    help: 'A further name by which clients reach it (http, sse). Repeatable.',
+  },
+  'allow-origin': {
+    type: 'string',
+    multiple: true,
+    hint: 'URL',
+    help: 'A web origin whose pages may use it (http, sse). Repeatable.',
+  },
+  'no-auth': {
+    type: 'boolean',
+    help: 'Listen beyond this machine without a SKILLWIRE_TOKEN.',
+  },
   'skill-dir': {
     type: 'string',
     multiple: true,
@@ -116,7 +145,7 @@ export const OPTIONS = {
 export const COMMANDS = {
   serve: {
     aliases: ['mcp', 'mcp-server'],
-    help: 'Serve MCP on stdin and stdout (the default).',
+    help: 'Serve MCP, on stdin and stdout unless --transport says otherwise (the default).',
   },
 } as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;
 
@@ -126,14 +155,16 @@ export interface Talk {
   readonly colour: boolean;
 }
 
-export type Command =
-  | { readonly kind: 'help' }
-  | { readonly kind: 'version' }
-  | {
-      readonly kind: 'serve';
-      readonly options: SkillwireOptions;
-      readonly talk: Talk;
-    };
+export interface ServeCommand {
+  readonly kind: 'serve';
+  readonly options: SkillwireOptions;
+  readonly transport: 'stdio' | 'http' | 'sse';
+  /** For the transports that listen. */
+  readonly where: Required<Omit<ListenAddress, 'token'>>;
+  readonly talk: Talk;
+}
+
+export type Command = { readonly kind: 'help' } | { readonly kind: 'version' } | ServeCommand;
 
 export function parseCommand(argv: readonly string[]): Command {
   const { values, positionals } = parseTable(argv);
@@ -145,7 +176,8 @@ export function parseCommand(argv: readonly string[]): Command {
   if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"`);
   const level = choice('log-level', values['log-level']);
   const talk: Talk = { level: values.quiet ? 'error' : level, colour: !values['no-color'] };
-  return { kind: 'serve', options: skillwireOptions(values), talk };
+  const transport = choice('transport', values.transport);
+  return { kind: 'serve', options: skillwireOptions(values), transport, where: listenAddress(values), talk };
 }
 
 export function helpText(): string {
@@ -221,8 +253,34 @@ function skillwireOptions(values: Values): SkillwireOptions {
   };
 }
 
+function listenAddress(values: Values): ServeCommand['where'] {
+  return {
+    // A v6 address may come in the brackets it has in a URL.
+    host: values.host.replace(/^\[(.*)\]$/, '$1'),
+    port: wholeNumber('port', values.port, 0, LARGEST_PORT),
+    allowHosts: (values['allow-host'] ?? []).map((name) =>
+      shaped('allow-host', name, HOST_NAME, 'a name or an address'),
+    ),
+    allowOrigins: (values['allow-origin'] ?? []).map((url) =>
+      shaped('allow-origin', url, ORIGIN, 'scheme://host[:port]'),
+    ),
+    noAuth: values['no-auth'] ?? false,
+  };
+}
+
+const LARGEST_PORT = 65_535;
+const HOST_NAME = /^(?:[a-z0-9._-]+|\[?[0-9a-f:.]+\]?)$/i;
+// No wildcard: whoever allows all web pages allows all web pages to read this user's skills.
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i;
+
+function shaped(name: string, value: string, shape: RegExp, what: string): string {
+  if (shape.test(value)) return value;
+  throw new UsageError(`--${name} must be ${what}, not "${value}"`);
+}
+
 /** Options whose hint lists the values they may have. */
 interface Choices {
+  readonly transport: ServeCommand['transport'];
   readonly names: 'auto' | 'plain' | 'safe';
   readonly describe: 'auto' | 'full' | 'compact' | 'list';
   readonly 'log-level': (typeof LEVELS)[number];
@@ -238,10 +296,10 @@ function choice<K extends keyof Choices>(name: K, value: string): Choices[K] {
 // Timers take no more than this.
 const LARGEST = 2 ** 31 - 1;
 
-function wholeNumber(name: string, value: string, least: number): number {
+function wholeNumber(name: string, value: string, least: number, most = LARGEST): number {
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= LARGEST) return number;
-  throw new UsageError(`--${name} must be a whole number from ${least} to ${LARGEST}, not "${value}"`);
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not "${value}"`);
 }
 
 function commandWords(): string[] {

@@ -1,15 +1,15 @@
 /**
- * `skillwire serve`: one client on stdin and stdout, until it goes or a signal comes.
+ * `skillwire serve`: one client on stdin and stdout until it goes, or many over HTTP; in any case until a signal comes.
  * Owns: streams, signals and the exit. Leaves alone: what is served (server.ts).
  */
 import { styleText } from 'node:util';
-import type { SkillwireOptions } from '../config.ts';
-import { createSkillwire } from '../index.ts';
-import { createLog, type Level } from '../log.ts';
-import type { Talk } from './options.ts';
+import { createSkillwire, type Skillwire } from '../index.ts';
+import { createLog, type Level, type Log } from '../log.ts';
+import { type ServeCommand, UsageError } from './options.ts';
 
-export async function serve(options: SkillwireOptions, { level, colour }: Talk): Promise<void> {
-  const { stdin, stdout, stderr, env } = process;
+export async function serve(command: ServeCommand): Promise<void> {
+  const { stderr, env } = process;
+  const { level, colour } = command.talk;
   // Nobody may be reading stderr: it may be closed or full, and neither is a reason to stop.
   stderr.on('error', () => {});
   const write = (line: string) => {
@@ -29,19 +29,58 @@ export async function serve(options: SkillwireOptions, { level, colour }: Talk):
       setTimeout(() => process.exit(0), LAST_ANSWERS_MS).unref();
     });
   }
-  if (stdin.isTTY) {
-    log.info('waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl+D or Ctrl+C ends it');
-    log.info('to connect a client, give it this command, for example: claude mcp add skillwire -- npx -y skillwire');
-  }
-
-  const skillwire = createSkillwire({ ...options, env, log });
-  await skillwire.serveStdio({ input: stdin, output: stdout }, stop.signal);
+  const create = () => createSkillwire({ ...command.options, env, log });
+  await CARRIERS[command.transport]({ command, create, stop: stop.signal, log });
   log.info(`stopped: ${cause}`);
   // A pipe that stays open, or a watch, must not keep a server alive that serves nobody.
   process.exit(0);
 }
 
 // --- internal ---
+
+interface Errand {
+  readonly command: ServeCommand;
+  readonly create: () => Skillwire;
+  readonly stop: AbortSignal;
+  readonly log: Log;
+}
+
+/** What brings messages to the server and back, until it is over. */
+const CARRIERS: Readonly<Record<ServeCommand['transport'], (errand: Errand) => Promise<void>>> = {
+  stdio: carryPipes,
+  http: (errand) => carryHttp(errand, 'serveHttp'),
+  sse: (errand) => carryHttp(errand, 'serveSse'),
+};
+
+function carryPipes({ create, stop, log }: Errand): Promise<void> {
+  const { stdin, stdout } = process;
+  if (stdin.isTTY) {
+    log.info('waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl+D or Ctrl+C ends it');
+    log.info('to connect a client, give it this command, for example: claude mcp add skillwire -- npx -y skillwire');
+  }
+  return create().serveStdio({ input: stdin, output: stdout }, stop);
+}
+
+async function carryHttp({ command, create, stop, log }: Errand, serve: 'serveHttp' | 'serveSse'): Promise<void> {
+  const { bind, ListenError } = await import('../transports/listener.ts');
+  const { findOpenDoor } = await import('../transports/doors.ts');
+  const where = { ...command.where, token: process.env.SKILLWIRE_TOKEN };
+  const openDoor = findOpenDoor(where);
+  if (openDoor !== undefined) throw new UsageError(openDoor);
+  try {
+    // The port first: a program that cannot have it has nothing else to say.
+    const server = await bind(where);
+    const onAccess = command.talk.level === 'debug' ? (access: object) => log.debug(JSON.stringify(access)) : undefined;
+    const listening = await create()[serve]({ ...where, server, ...(onAccess ? { onAccess } : {}) });
+    log.info(`listening on ${listening.url}`);
+    await new Promise((stopped) => stop.addEventListener('abort', stopped, { once: true }));
+    await listening.close();
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    log.error(error.message);
+    process.exit(1);
+  }
+}
 
 const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as const satisfies Record<Level, string>;
 

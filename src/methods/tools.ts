@@ -18,6 +18,7 @@ export interface ToolShelf {
   /** The list as one text, for telling whether it has changed. */
   digest(snapshot: Snapshot, client: Client | undefined): string;
   find(snapshot: Snapshot, name: string): Tool | undefined;
+  size(snapshot: Snapshot): number;
 }
 
 /** `own`: the tools that are always there, in the order they are listed. */
@@ -61,6 +62,7 @@ export function createToolShelf(own: readonly Tool[], options: HostOptions): Too
   return {
     list,
     digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
+    size: (snapshot) => all(snapshot).length,
     find: (snapshot, name) => remember(tables, snapshot, () => table(snapshot)).get(name),
   };
 }

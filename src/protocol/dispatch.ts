@@ -7,6 +7,7 @@ import type { Claims, Era } from './eras.ts';
 import { internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
 import type { Session } from './session.ts';
 import {
+  type Decoded,
   decode,
   encodeError,
   encodeNotice,
@@ -26,15 +27,18 @@ export interface Exchange {
   readonly claims?: Claims;
 }
 
-/** Settles when all that the text asked for is done and answered; never rejects. */
-export type Handle = (session: Session, text: string, exchange: Exchange) => Promise<void>;
+/**
+ * Settles when all that the text asked for is done and answered; never rejects.
+ * Takes it decoded as well, from a carrier that had to look inside to find the session.
+ */
+export type Handle = (session: Session, text: string | Decoded, exchange: Exchange) => Promise<void>;
 
 /** Told of every failure that is our fault, with the method it happened in. */
 export type FaultListener = (method: string, error: unknown) => void;
 
 export function createHandle(eras: readonly Era[], onFault: FaultListener): Handle {
   return async (session, text, exchange) => {
-    const decoded = decode(text);
+    const decoded = typeof text === 'string' ? decode(text) : text;
     if (!isBatch(decoded)) {
       const answer = await take(decoded, session, exchange);
       if (answer) exchange.reply(answer.text, answer.status);
@@ -128,7 +132,7 @@ interface Answer {
 }
 
 // Array.isArray does not narrow readonly arrays.
-function isBatch(decoded: Message | readonly Message[]): decoded is readonly Message[] {
+function isBatch(decoded: Decoded): decoded is readonly Message[] {
   return Array.isArray(decoded);
 }
 

@@ -6,7 +6,7 @@
  */
 import { headerMismatch, invalidParams, unsupportedVersion } from './errors.ts';
 import type { Client, Session } from './session.ts';
-import { type Id, isObject, type Params, type Request } from './wire.ts';
+import { type Decoded, type Id, isObject, type Message, type Notice, type Params, type Request } from './wire.ts';
 
 /** What the envelope around a message says of it (HTTP headers); absent where there is no envelope. */
 export interface Claims {
@@ -91,10 +91,7 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
     methods: byName(methods),
     notices: byName(notices),
     unknownStatus: 404,
-    speaks: (method, params, claims) =>
-      envelopeOf(params)[VERSION] !== undefined ||
-      MODERN_ONLY.includes(method) ||
-      (claims?.version !== undefined && !LEGACY_VERSIONS.includes(claims.version)),
+    speaks: isModern,
     takesBatches: () => false,
     open({ method, params }, _session, claims) {
       const meta = envelopeOf(params);
@@ -118,6 +115,18 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
       },
     }),
   };
+}
+
+/** What a message is to a carrier with many clients: complete in itself, the first of a session, or part of one. */
+export type Standing = 'alone' | 'opening' | 'member';
+
+export function standingOf(decoded: Decoded, claims: Claims | undefined): Standing {
+  const messages = [decoded].flat() as readonly Message[];
+  // What cannot be read is answered as such, whoever sent it; so is an empty batch.
+  if (messages.every(({ kind }) => kind === 'invalid')) return 'alone';
+  const calls = messages.filter((one): one is Request | Notice => 'method' in one);
+  if (calls.some(({ method, params }) => isModern(method, params, claims))) return 'alone';
+  return 'kind' in decoded && decoded.kind === 'request' && decoded.method === OPENING ? 'opening' : 'member';
 }
 
 /** Reads a client's account of itself; a malformed one is as good as none. */
@@ -149,8 +158,19 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ['resources/read', 'uri'],
 ]);
 
+/** The first message of every legacy connection. */
+const OPENING = 'initialize';
+
 const STRANGER: Peer = { client: undefined, capabilities: {} };
 const NO_META: Params = {};
+
+function isModern(method: string, params: Params, claims: Claims | undefined): boolean {
+  return (
+    envelopeOf(params)[VERSION] !== undefined ||
+    MODERN_ONLY.includes(method) ||
+    (claims?.version !== undefined && !LEGACY_VERSIONS.includes(claims.version))
+  );
+}
 
 function envelopeOf(params: Params): Params {
   return isObject(params._meta) ? params._meta : NO_META;

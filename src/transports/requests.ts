@@ -1,0 +1,115 @@
+/**
+ * What every endpoint does with a request before and after it means something: body, media types, plain answers.
+ * Owns: the ceiling on a body, UTF-8, status lines. Leaves alone: what the texts say.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { encodeError, invalidRequest, MAX_LINE, parseError, type RpcError } from '../protocol/index.ts';
+
+/** The same as for a line on stdio. */
+export const MAX_BODY = MAX_LINE;
+
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly status: number;
+  readonly error: RpcError;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+export type Body =
+  | { readonly kind: 'text'; readonly text: string }
+  | Refusal
+  /** The client went away in the middle. */
+  | { readonly kind: 'gone' };
+
+/** Reads a JSON body, no further than it may go. */
+export function readBody(request: IncomingMessage): Promise<Body> {
+  const { headers } = request;
+  if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+    return refusal(415, invalidRequest('Content-Type must be application/json in UTF-8'));
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    return refusal(415, invalidRequest('the body must not be compressed'));
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY) return TOO_LONG;
+  return new Promise((settle) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MAX_BODY) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        request.pause();
+        settle(TOO_LONG);
+      }
+    });
+    request.on('end', () => settle(textOf(chunks)));
+    // After 'end' these find the promise settled.
+    request.on('error', () => settle(GONE));
+    request.on('close', () => settle(GONE));
+  });
+}
+
+/** Whether the client takes an answer of this type. One that does not say takes all. */
+export function accepts(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || accept === BOTH) return true;
+  return accept.split(',').some((range) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (parameters.some((one) => /^q=0(\.0*)?$/.test(one))) return false;
+    return name === type || name === '*/*' || name === `${type.split('/', 1)[0]}/*`;
+  });
+}
+
+/** One header as one text. Those that may come once come once: node drops or joins the others. */
+export function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** A parameter of the query. */
+export function queryOf(request: IncomingMessage, name: string): string | undefined {
+  const [, query] = (request.url ?? '').split('?', 2);
+  return new URLSearchParams(query).get(name) ?? undefined;
+}
+
+export function sendText(response: ServerResponse, status: number, text: string, headers?: OutgoingHttpHeaders): void {
+  if (response.headersSent || !response.writable) return;
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+  // The rest of the answer waits for a client that has until then to take it.
+  if (response.writableLength > 0) response.setTimeout(UNREAD_MS);
+}
+
+export function sendNothing(response: ServerResponse, status: number, headers?: OutgoingHttpHeaders): void {
+  if (response.headersSent || !response.writable) return;
+  response.writeHead(status, { ...headers, 'content-length': 0 });
+  response.end();
+}
+
+/** Says no, in the words of JSON-RPC so that a client can show why. */
+export function refuse(response: ServerResponse, status: number, why: string, headers?: OutgoingHttpHeaders): void {
+  sendText(response, status, encodeError(null, invalidRequest(why)), headers);
+}
+
+// --- internal ---
+
+const BOTH = 'application/json, text/event-stream';
+const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
+/** How long a client may leave an answer untouched. */
+export const UNREAD_MS = 30_000;
+
+const GONE: Body = { kind: 'gone' };
+// What is still coming of the body is not worth reading: the connection goes with the answer.
+const TOO_LONG = refusal(413, invalidRequest(`a body is over ${MAX_BODY} bytes`), { connection: 'close' });
+
+function refusal(status: number, error: RpcError, headers?: OutgoingHttpHeaders): Promise<Refusal> {
+  return Promise.resolve({ kind: 'refused', status, error, ...(headers ? { headers } : {}) });
+}
+
+function textOf(chunks: readonly Buffer[]): Body | Promise<Body> {
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  return isUtf8(bytes) ? { kind: 'text', text: bytes.toString() } : refusal(400, parseError('the body is not UTF-8'));
+}

@@ -1,0 +1,75 @@
+/**
+ * HTTP+SSE, the transport before streamable HTTP: a GET opens a stream that first names a path to POST to.
+ * Owns: the pairing of stream and POSTs. Leaves alone: who may come in (doors.ts), what messages mean (protocol/).
+ * Always true: a session lives exactly as long as its stream, and everything for it goes there.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSession, encodeError, type Handle, type Session } from '../protocol/index.ts';
+import { type EventStream, openEventStream, type Pulse } from './events.ts';
+import { type Endpoint, type ListenOptions, listen, MCP_PATH } from './listener.ts';
+import { accepts, queryOf, readBody, refuse, sendNothing, sendText } from './requests.ts';
+
+export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
+
+export interface SseEndpoint extends Endpoint {
+  open(request: IncomingMessage, response: ServerResponse): void;
+}
+
+const MESSAGES_PATH = '/messages';
+// A POST is answered before its work is done, so nothing else bounds how much of that one client can start.
+export const MAX_IN_FLIGHT = 1000;
+
+export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
+  const seats = new Map<string, Seat>();
+
+  const open: SseEndpoint['open'] = (request, response) => {
+    if (!accepts(request.headers.accept, 'text/event-stream'))
+      return refuse(response, 406, 'Accept must allow text/event-stream');
+    const id = randomUUID();
+    const stream = openEventStream(response);
+    const session = createSession(stream.send);
+    const leave = pulse.join(stream.beat);
+    seats.set(id, { session, stream });
+    response.on('close', () => {
+      leave();
+      seats.delete(id);
+      session.end();
+    });
+    stream.event('endpoint', `${MESSAGES_PATH}?sessionId=${id}`);
+  };
+
+  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = queryOf(request, 'sessionId');
+    if (id === undefined) return refuse(response, 400, 'sessionId is missing: open a stream first');
+    const seat = seats.get(id);
+    if (!seat) return refuse(response, 404, 'this session is unknown or over: open a stream again');
+    const { session, stream } = seat;
+    if (session.calls.size >= MAX_IN_FLIGHT)
+      return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
+    const body = await readBody(request);
+    if (body.kind === 'gone') return;
+    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error), body.headers);
+    sendNothing(response, 202);
+    await handle(session, body.text, { reply: stream.send, notify: stream.send });
+  }
+
+  return {
+    open,
+    routes: new Map([
+      [MCP_PATH, new Map([['GET', open]])],
+      [MESSAGES_PATH, new Map([['POST', post]])],
+    ]),
+    sessions: () => seats.size,
+    close() {
+      for (const { stream } of seats.values()) stream.end();
+    },
+  };
+}
+
+// --- internal ---
+
+interface Seat {
+  readonly session: Session;
+  readonly stream: EventStream;
+}

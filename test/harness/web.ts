@@ -1,0 +1,158 @@
+/** The built program as an HTTP server, and plain requests to it: every header and status in the test's own hands. */
+import assert from 'node:assert/strict';
+import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import type { TestContext } from 'node:test';
+import { type Answer, type Program, type ProgramOptions, startProgram } from './program.ts';
+
+export interface WebProgram {
+  readonly program: Program;
+  /** The MCP endpoint. */
+  readonly url: string;
+  at(path: string): string;
+}
+
+export async function startWeb(
+  t: TestContext,
+  { transport = 'http', args = [], ...rest }: ProgramOptions & { readonly transport?: 'http' | 'sse' },
+): Promise<WebProgram> {
+  const program = startProgram(t, { ...rest, args: ['--transport', transport, '--port', '0', ...args] });
+  const line = await program.waitForStderr(/listening on (\S+)/);
+  const url = line.replace('listening on ', '');
+  return { program, url, at: (path) => new URL(path, url).href };
+}
+
+export interface Ask {
+  readonly verb?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: unknown;
+  /** What to send when it is not JSON. */
+  readonly raw?: string | Buffer;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body parsed; the last event when it was a stream. */
+  readonly json: Answer;
+}
+
+/** One request and its whole answer. */
+export async function ask(url: string, options: Ask = {}): Promise<Reply> {
+  const response = await send(url, options);
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  const { statusCode: status = 0, headers } = response;
+  const last = /^data: (.*)$/m.exec(text.split('\n\n').findLast((part) => part.includes('data: ')) ?? '')?.[1];
+  const parse = () => {
+    const json = headers['content-type'] === 'text/event-stream' ? last : text;
+    return json === undefined || json === '' ? undefined : JSON.parse(json);
+  };
+  return { status, headers, text, json: parse() };
+}
+
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface Stream {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The next event; rejects when the stream ends first. */
+  next(): Promise<StreamEvent>;
+  /** The data of the next event, parsed. */
+  message(): Promise<Answer>;
+  /** Settles when the stream is over; whether it ended as it should. */
+  readonly ended: Promise<boolean>;
+  close(): void;
+}
+
+/** One request whose answer is read as it comes. */
+export async function openStream(t: TestContext, url: string, options: Ask = {}): Promise<Stream> {
+  const response = await send(url, options);
+  t.after(() => response.destroy());
+  const events: StreamEvent[] = [];
+  const waiters: { take(event: StreamEvent): void; fail(error: Error): void }[] = [];
+  let over = false;
+  let text = '';
+  const ended = new Promise<boolean>((done) => {
+    response.on('close', () => {
+      over = true;
+      for (const { fail } of waiters.splice(0)) fail(new Error('the stream ended'));
+      done(response.complete);
+    });
+    response.on('error', () => {}); // 'close' follows.
+  });
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    const parts = text.split('\n\n');
+    text = parts.pop() ?? '';
+    for (const part of parts) {
+      const [, event] = /^event: (.*)$/m.exec(part) ?? [];
+      const [, data] = /^data: (.*)$/m.exec(part) ?? [];
+      if (event === undefined || data === undefined) continue; // A comment.
+      const waiter = waiters.shift();
+      if (waiter) waiter.take({ event, data });
+      else events.push({ event, data });
+    }
+  });
+  const next = () =>
+    new Promise<StreamEvent>((take, fail) => {
+      const event = events.shift();
+      if (event) take(event);
+      else if (over) fail(new Error('the stream ended'));
+      else waiters.push({ take, fail });
+    });
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    next,
+    message: async () => JSON.parse((await next()).data),
+    ended,
+    close: () => response.destroy(),
+  };
+}
+
+/** The headers that a modern request carries beside its body. */
+export function modernHeaders(method: string, name?: string): OutgoingHttpHeaders {
+  return {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...(name === undefined ? {} : { 'mcp-name': name }),
+  };
+}
+
+/** Opens a legacy session and gives its id. */
+export async function openSession(url: string, headers: OutgoingHttpHeaders = {}, client = 'test'): Promise<string> {
+  const { headers: got, json } = await ask(url, { headers, body: initialize(client) });
+  assert.equal(json.result.protocolVersion, '2025-11-25');
+  const id = got['mcp-session-id'];
+  assert.ok(typeof id === 'string');
+  const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  const { status } = await ask(url, { headers: { ...headers, 'mcp-session-id': id }, body: initialized });
+  assert.equal(status, 202);
+  return id;
+}
+
+export function initialize(client = 'test', version = '2025-11-25'): Answer {
+  const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: client, version: '1' } };
+  return { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+}
+
+// --- internal ---
+
+function send(url: string, { verb, headers = {}, body, raw }: Ask): Promise<IncomingMessage> {
+  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const standard = { accept: 'application/json, text/event-stream' };
+  const typed = content === undefined ? {} : { 'content-type': 'application/json' };
+  return new Promise((done, fail) => {
+    const call = request(url, {
+      method: verb ?? (content === undefined ? 'GET' : 'POST'),
+      headers: { ...standard, ...typed, ...headers },
+    });
+    call.on('response', done);
+    call.on('error', fail);
+    call.end(content);
+  });
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createDoors, type DoorOptions, findOpenDoor } from '../../src/transports/doors.ts';
+import { makeTree } from '../harness/tree.ts';
+import { ask, initialize, startWeb } from '../harness/web.ts';
+
+const local: DoorOptions = { host: '127.0.0.1', allowHosts: [], allowOrigins: [], token: undefined };
+
+const host = (name: string | undefined, options: Partial<DoorOptions> = {}) =>
+  createDoors({ ...local, ...options }).admit({ host: name }).kind;
+const origin = (name: string, options: Partial<DoorOptions> = {}) =>
+  createDoors({ ...local, ...options }).admit({ host: 'localhost', origin: name }).kind;
+
+test('a loopback server is reached by loopback names alone, with any port', () => {
+  for (const name of ['localhost', 'LOCALHOST:3333', '127.0.0.1', '127.0.0.1:1', '[::1]', '[::1]:65535'])
+    assert.equal(host(name), 'welcome', name);
+  const strangers = [
+    undefined,
+    '',
+    'evil.example.com',
+    'localhost.evil.com',
+    'evil.com#localhost',
+    'localhost@evil.com',
+    'localhost:',
+    'localhost:x',
+    'localhost:123456',
+    '::1',
+    '192.168.0.7',
+    '127.0.0.1.evil.com',
+    'localhost, evil.com',
+    ' localhost',
+    'xn--lcalhost-54a',
+  ];
+  for (const name of strangers) assert.equal(host(name), 'stranger', String(name));
+});
+
+test('a server bound elsewhere is also reached by its own name and by number, which nobody can rebind', () => {
+  const wide = { host: '0.0.0.0' };
+  assert.equal(host('192.168.0.7:3333', wide), 'welcome');
+  assert.equal(host('[fe80::1]:3333', wide), 'welcome');
+  assert.equal(host('evil.example.com', wide), 'stranger');
+  assert.equal(host('box.local', { host: 'box.local' }), 'welcome');
+  assert.equal(host('box.local', { ...wide, allowHosts: ['Box.Local'] }), 'welcome');
+  assert.equal(host('[fd00::1]', { allowHosts: ['fd00::1'] }), 'welcome');
+});
+
+test('an origin passes when its host is ours or when it was allowed by name', () => {
+  for (const name of ['http://localhost:6274', 'https://127.0.0.1', 'http://[::1]:1', 'HTTP://LocalHost'])
+    assert.equal(origin(name), 'welcome', name);
+  const strangers = [
+    'null',
+    '',
+    'http://evil.com',
+    'http://localhost.evil.com',
+    'http://localhost@evil.com',
+    'http://localhost/',
+    'http://localhost:80/x',
+    'http://evil.com/localhost',
+    'file://',
+    'ftp://localhost',
+    'localhost',
+    'http://localhost http://evil.com',
+    'chrome-extension://abc',
+  ];
+  for (const name of strangers) assert.equal(origin(name), 'stranger', name);
+  const allowed = { allowOrigins: ['https://app.example.com', 'chrome-extension://abc'] };
+  assert.equal(origin('https://app.example.com', allowed), 'welcome');
+  assert.equal(origin('chrome-extension://abc', allowed), 'welcome');
+  assert.equal(origin('http://app.example.com', allowed), 'stranger');
+  assert.equal(origin('https://app.example.com:8443', allowed), 'stranger');
+});
+
+test('only the token itself is taken for the token', () => {
+  const doors = createDoors({ ...local, token: 's3cret' });
+  for (const right of ['Bearer s3cret', 'bearer s3cret', 'Bearer  s3cret '])
+    assert.equal(doors.challenge({ authorization: right }), undefined, right);
+  assert.equal(doors.challenge({}), 'Bearer realm="skillwire"');
+  for (const wrong of ['Bearer s3cre', 'Bearer s3crett', 'Bearer S3CRET', 'Bearer s3cret x'])
+    assert.match(doors.challenge({ authorization: wrong }) ?? '', /^Bearer/, wrong);
+  assert.match(doors.challenge({ authorization: 'Bearer guess' }) ?? '', /error="invalid_token"/);
+  assert.equal(doors.challenge({ authorization: 'Basic s3cret' }), 'Bearer realm="skillwire"');
+});
+
+test('a port that others can reach is not opened without a token', () => {
+  const open = { host: '0.0.0.0', token: undefined, noAuth: false };
+  for (const where of ['0.0.0.0', '::', '192.168.0.7', 'box.local', '127.evil.com'])
+    assert.match(findOpenDoor({ ...open, host: where }) ?? '', /SKILLWIRE_TOKEN/, where);
+  for (const where of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
+    assert.equal(findOpenDoor({ ...open, host: where }), undefined, where);
+  assert.equal(findOpenDoor({ ...open, noAuth: true }), undefined);
+  assert.equal(findOpenDoor({ ...open, token: 's3cret' }), undefined);
+  assert.match(findOpenDoor({ ...open, token: '' }) ?? '', /visible ASCII/);
+  assert.match(findOpenDoor({ ...open, token: 'a', noAuth: true }) ?? '', /contradict/);
+});
+
+test('the doors stand before every path and verb', async (t) => {
+  const { url, at } = await startWeb(t, { tree: makeTree(t), env: { SKILLWIRE_TOKEN: 's3cret' } });
+  for (const path of ['/mcp', '/messages?sessionId=x', '/', '/healthz']) {
+    for (const verb of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT']) {
+      const evil = await ask(at(path), { verb, headers: { host: 'evil.example.com' } });
+      assert.equal(evil.status, 403, `${verb} ${path}`);
+      const page = await ask(at(path), { verb, headers: { origin: 'http://evil.example.com' } });
+      assert.equal(page.status, 403, `${verb} ${path}`);
+      assert.equal(page.headers['access-control-allow-origin'], undefined);
+      if (path === '/healthz') continue;
+      const bare = await ask(at(path), { verb });
+      assert.equal(bare.status, 401, `${verb} ${path}`);
+      assert.equal(bare.headers['www-authenticate'], 'Bearer realm="skillwire"');
+    }
+  }
+  const headers = { authorization: 'Bearer s3cret', origin: new URL(url).origin };
+  assert.equal((await ask(url, { headers, body: initialize() })).status, 200);
+  const health = await ask(at('/healthz'));
+  assert.doesNotMatch(health.text, /s3cret/);
+});
+
+test('a page of an allowed origin may ask first, without the token, and read the answers', async (t) => {
+  const page = 'https://app.example.com';
+  const { url } = await startWeb(t, {
+    tree: makeTree(t),
+    env: { SKILLWIRE_TOKEN: 's3cret' },
+    args: ['--allow-origin', page],
+  });
+  const preflight = await ask(url, { verb: 'OPTIONS', headers: { origin: page } });
+  assert.equal(preflight.status, 200);
+  assert.equal(preflight.headers['access-control-allow-origin'], page);
+  assert.match(String(preflight.headers['access-control-allow-headers']), /mcp-session-id/);
+  assert.equal((await ask(url, { headers: { origin: page }, body: initialize() })).status, 401);
+  const answer = await ask(url, { headers: { origin: page, authorization: 'Bearer s3cret' }, body: initialize() });
+  assert.equal(answer.headers['access-control-allow-origin'], page);
+  assert.match(String(answer.headers['access-control-expose-headers']), /mcp-session-id/);
+  // A page on this machine passes the door, but nothing tells its browser to hand the answer over.
+  const local = await ask(url, {
+    headers: { origin: 'http://localhost:1', authorization: 'Bearer s3cret' },
+    body: initialize(),
+  });
+  assert.deepEqual([local.status, local.headers['access-control-allow-origin']], [200, undefined]);
+});
