@@ -32,6 +32,8 @@ export interface SkillwireOptions {
   readonly names?: HostOptions['names'];
   readonly describe?: HostOptions['describe'];
   readonly descriptionBudget?: number;
+  /** Whether every skill is a prompt too. */
+  readonly prompts?: boolean;
   readonly cwd?: string;
   readonly home?: string;
   /** Where `CLAUDE_CONFIG_DIR` and `CODEX_HOME` are looked up. */
@@ -63,6 +65,7 @@ export const DEFAULT_ADDRESS = {
 } as const satisfies ListenAddress;
 
 export interface Settings extends SkillSourceOptions, SnapshotOptions, TriggerOptions, HostOptions {
+  readonly prompts: boolean;
   readonly log: Log;
 }
 
@@ -88,6 +91,7 @@ export function settingsFrom(options: SkillwireOptions): Settings {
     names: options.names ?? 'auto',
     describe: options.describe ?? 'auto',
     descriptionBudget: options.descriptionBudget,
+    prompts: options.prompts ?? true,
     log: options.log ?? createLog(() => {}, 'error'),
   };
 }

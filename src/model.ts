@@ -33,6 +33,56 @@ export interface Skill {
   readonly text: string | undefined;
   /** The text of SKILL.md; throws when the file can no longer be read. */
   read(): string | Promise<string>;
+  /** SKILL.md and all that lies beside it, as it is now. */
+  readonly files: SkillFiles;
+}
+
+/** The files of one skill. Paths are relative to it, with slashes on every system: `references/forms.md`. */
+export interface SkillFiles {
+  /** All files with size and digest, of one version of the skill; `read` gives those bytes or refuses. */
+  manifest(signal: AbortSignal): Promise<ManifestReading>;
+  read(path: string, signal: AbortSignal): Promise<FileReading>;
+  /** The direct children of a directory, by name; the skill itself is ''. Undefined: no directory that is served. */
+  list(path: string, signal: AbortSignal): Promise<readonly SkillChild[] | undefined>;
+  /** Equal as long as the file's bytes are; undefined when there is no such file. */
+  version(path: string): Promise<string | undefined>;
+  /** Whoever holds an old manifest has been told of this file's change: `read` gives the new bytes again. */
+  announced(path: string): void;
+}
+
+export interface Manifest {
+  /** The front matter of the SKILL.md in `files`, as JSON values. */
+  readonly head: Readonly<Record<string, unknown>>;
+  /** By path, each once; `dynamic` when the content is made on demand and no digest would hold. */
+  readonly files: readonly ManifestFile[] | 'dynamic';
+}
+
+export interface ManifestFile {
+  readonly path: string;
+  readonly size: number;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+}
+
+export type ManifestReading =
+  | { readonly kind: 'whole'; readonly manifest: Manifest }
+  /** It can be loaded, but not be listed with digests, and trying again would not help. */
+  | { readonly kind: 'unfit'; readonly why: string }
+  /** It kept changing while it was read. */
+  | { readonly kind: 'moving' };
+
+export type FileReading =
+  | { readonly kind: 'read'; readonly bytes: Uint8Array }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'directory' }
+  /** Its bytes are no longer those the last manifest promised. */
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+export interface SkillChild {
+  readonly name: string;
+  readonly kind: 'file' | 'directory';
+  readonly size?: number;
 }
 
 /** A fault in someone's file or directory: data, found while scanning. */
@@ -51,6 +101,7 @@ export interface Watched {
 export interface Contribution {
   readonly skills: readonly Skill[];
   readonly tools: readonly Tool[];
+  readonly resources: readonly Resource[];
   readonly problems: readonly Problem[];
   readonly watched: readonly Watched[];
   /** Something was caught in the middle of a change: look again soon. */
@@ -82,11 +133,38 @@ export interface Names {
   near(name: string): readonly string[];
 }
 
+/** The skills of one snapshot under their resource URIs. A skill whose name no URI may carry has none. */
+export interface Addresses {
+  /** `skill://claude/pdf` and its skill, sorted by URI. */
+  readonly roots: ReadonlyMap<string, Listed>;
+  rootOf(skill: Skill): string | undefined;
+}
+
 export interface Snapshot {
   readonly generation: number;
   readonly names: Names;
+  readonly addresses: Addresses;
   readonly tools: readonly Tool[];
+  /** Resources that are not files of skills, by URI. */
+  readonly resources: ReadonlyMap<string, Resource>;
   readonly problems: readonly Problem[];
+}
+
+export interface ResourceDefinition {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly [extra: string]: unknown;
+}
+
+/** A resource of somebody else's. A new object under the same URI says that its content has changed. */
+export interface Resource {
+  readonly definition: ResourceDefinition;
+  /** The result of `resources/read`. */
+  read(call: Call): object | Promise<object>;
 }
 
 /** How tools are shown to one client. */

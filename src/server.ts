@@ -7,12 +7,22 @@ import { startTriggers } from './catalog/triggers.ts';
 import type { Settings } from './config.ts';
 import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
-import { compareSkills, createFeed } from './methods/subscriptions.ts';
+import { createPromptShelf, promptMethods } from './methods/prompts.ts';
+import {
+  markAnnounced,
+  resourceMethods,
+  resourceState,
+  resourcesDigest,
+  subscribeMethods,
+} from './methods/resources.ts';
+import { SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
+import { compareSkills, createFeed, type Topic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolShelf, toolMethods } from './methods/tools.ts';
-import type { Snapshot } from './model.ts';
+import { createUpdates } from './methods/updates.ts';
+import type { Problem, Snapshot } from './model.ts';
 import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
-import { skillTool } from './tools/skill.ts';
+import { loadedText, skillTool } from './tools/skill.ts';
 import { VERSION } from './version.ts';
 
 export interface Server {
@@ -37,19 +47,32 @@ export function createServer(settings: Settings): Server {
   const { log } = settings;
   const registry = createRegistry([createSkillSource(settings, log.info)], settings);
   const shelf = createToolShelf([skillTool(log, undefined)], settings);
-  const feed = createFeed(registry, [
-    {
-      key: 'toolsListChanged',
-      method: 'notifications/tools/list_changed',
-      digest: shelf.digest,
-    },
-  ]);
+  const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
+  const updates = createUpdates(registry, resourceState, markAnnounced);
+  const topics: Topic[] = [
+    { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: shelf.digest },
+    { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
+    ...(prompts
+      ? [{ key: 'promptsListChanged', method: 'notifications/prompts/list_changed', digest: prompts.digest }]
+      : []),
+  ];
+  const feed = createFeed(registry, topics, updates);
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
-    capabilities: { tools: { listChanged: true } },
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      ...(prompts ? { prompts: { listChanged: true } } : {}),
+      extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
+    },
     instructions: INSTRUCTIONS,
   };
-  const shared = toolMethods(registry, shelf);
+  const shared = [
+    ...toolMethods(registry, shelf),
+    ...resourceMethods(registry),
+    ...skillMethods(registry, createOnceReport(log)),
+    ...(prompts ? promptMethods(registry, prompts, loadedText) : []),
+  ];
   const eras = [
     modernEra(
       {
@@ -59,7 +82,7 @@ export function createServer(settings: Settings): Server {
       introduction.server,
     ),
     legacyEra({
-      methods: [...handshakeMethods(introduction), ...shared],
+      methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, updatedNotice)],
       notices: [cancelled, ...feed.notices],
     }),
   ];
@@ -97,6 +120,18 @@ function healthOf(snapshot: Snapshot | undefined, toolsOf: (snapshot: Snapshot) 
     problems: snapshot?.problems.length ?? 0,
   };
 }
+
+/** What comes up while answering is said once, not with every answer. */
+function createOnceReport(log: Log): (problem: Problem) => void {
+  const said = new Set<string>();
+  return ({ where, what }) => {
+    const text = `${where}: ${what}`;
+    if (said.size < MOST_SAID && !said.has(text)) log.warn(text);
+    said.add(text);
+  };
+}
+
+const MOST_SAID = 10_000;
 
 /** One line per refresh, and every Problem once: when it first appears. */
 function createRefreshReport(log: Log): (refreshed: Refreshed) => void {

@@ -104,6 +104,7 @@ export function createRegistry(sources: readonly Source[], options: SnapshotOpti
 const NOTHING: Contribution = {
   skills: [],
   tools: [],
+  resources: [],
   problems: [],
   watched: [],
   unsettled: false,

@@ -3,6 +3,7 @@
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
  */
 import type { Contribution, Problem, Skill, Snapshot } from '../model.ts';
+import { createAddresses } from '../skills/address.ts';
 import { applyFilter, type Filter } from '../skills/filter.ts';
 import { createNames, findShadowed } from '../skills/resolve.ts';
 
@@ -21,11 +22,15 @@ export function buildSnapshot(
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
   const filtered = applyFilter(skills, subjectOf, options, WELL_KNOWN);
   const names = createNames(filtered.kept, findStandIns(filtered.kept, options.dedupe));
+  const { addresses, problems: unaddressed } = createAddresses(names.listed);
+  const resources = contributions.flatMap((contribution) => contribution.resources);
   return Object.freeze({
     generation,
     names,
+    addresses,
     tools: contributions.flatMap((contribution) => contribution.tools),
-    problems: [...problems, ...filtered.problems, ...findShadowed(names)] satisfies readonly Problem[],
+    resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
+    problems: [...problems, ...filtered.problems, ...findShadowed(names), ...unaddressed] satisfies readonly Problem[],
   });
 }
 

@@ -130,6 +130,10 @@ export const OPTIONS = {
     type: 'boolean',
     help: 'Follow links out of the project too.',
   },
+  'no-prompts': {
+    type: 'boolean',
+    help: 'Do not offer skills as prompts.',
+  },
   'log-level': {
     type: 'string',
     hint: 'error|warn|info|debug',
@@ -245,6 +249,7 @@ function skillwireOptions(values: Values): SkillwireOptions {
     names: choice('names', values.names),
     describe: choice('describe', values.describe),
     dedupe: values.dedupe ?? false,
+    prompts: !values['no-prompts'],
     followSymlinks: values['follow-symlinks'] ?? false,
     ...(values.root === undefined ? {} : { root: values.root }),
     ...(values['plugins-file'] === undefined ? {} : { pluginsFile: values['plugins-file'] }),

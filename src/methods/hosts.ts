@@ -4,7 +4,7 @@
  */
 import type { View } from '../model.ts';
 import type { Client } from '../protocol/index.ts';
-import { LONGEST_SAFE_NAME } from './spelling.ts';
+import { LONGEST_SAFE_NAME, SHORT_NAMES } from './spelling.ts';
 
 export interface HostOptions {
   readonly names: 'auto' | 'plain' | 'safe';
@@ -42,12 +42,12 @@ const TABLE: ReadonlyMap<string, Partial<Host>> = new Map<string, Partial<Host>>
   ['claude-code', { ...SAFE, describe: 'compact' }], // cuts every description at 2048 characters
   ['claude-ai', SAFE], // Claude Desktop and claude.ai
   ['codex-mcp-client', SAFE],
-  ['cursor-vscode', { ...SAFE, longestName: 45 }], // drops a tool when its server's and its own name have 60 together
+  ['cursor-vscode', { ...SAFE, longestName: SHORT_NAMES }], // drops a tool when its server's and its own name have 60 together
   ['visual-studio-code', SAFE],
   ['visual-studio-code-insiders', SAFE],
   ['code-oss', SAFE],
   ['github-copilot-developer', SAFE],
-  ['gemini-cli-mcp-client', { ...SAFE, longestName: 45 }], // cuts the middle out of prefixed names over 63
+  ['gemini-cli-mcp-client', { ...SAFE, longestName: SHORT_NAMES }], // cuts the middle out of prefixed names over 63
   ['opencode', SAFE],
   ['kilo', SAFE],
   ['zed', SAFE],

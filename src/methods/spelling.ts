@@ -22,6 +22,21 @@ export function safeSpellings(names: readonly string[], longest: number): Readon
   return spellings;
 }
 
+/** The longest name in hosts that put more in front of it. */
+export const SHORT_NAMES = 45;
+
+/** Whatever a client was shown: plain names first, so that no spelling can take one over. */
+export function everySpelling<T>(plain: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  const all = new Map(plain);
+  for (const longest of [LONGEST_SAFE_NAME, SHORT_NAMES]) {
+    for (const [name, spelling] of safeSpellings([...plain.keys()], longest)) {
+      const item = plain.get(name);
+      if (item !== undefined && !all.has(spelling)) all.set(spelling, item);
+    }
+  }
+  return all;
+}
+
 // --- internal ---
 
 const HASH_LENGTH = 8;

@@ -15,6 +15,7 @@ import {
   type Params,
   type Session,
 } from '../protocol/index.ts';
+import type { Updates } from './updates.ts';
 
 /** One kind of change: how a subscription asks for it, how it is announced, and what it is a change of. */
 export interface Topic {
@@ -31,7 +32,7 @@ export interface Feed {
   close(): void;
 }
 
-export function createFeed(registry: Registry, topics: readonly Topic[]): Feed {
+export function createFeed(registry: Registry, topics: readonly Topic[], updates: Updates): Feed {
   const subscribers = new Set<Subscriber>();
   let closed = false;
 
@@ -58,16 +59,26 @@ export function createFeed(registry: Registry, topics: readonly Topic[]): Feed {
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const wanted = topics.filter(({ key }) => notifications[key] === true);
       const tag = { [SUBSCRIPTION]: id };
+      const uris = await updates.served(urisIn(notifications));
       notify('notifications/subscriptions/acknowledged', {
         _meta: tag,
-        notifications: Object.fromEntries(wanted.map(({ key }) => [key, true])),
+        notifications: {
+          ...Object.fromEntries(wanted.map(({ key }) => [key, true])),
+          ...(uris.length > 0 ? { [RESOURCES]: uris } : {}),
+        },
       });
+      const over = new AbortController();
+      for (const uri of uris) {
+        const tell = (reason: string) => notify(UPDATED, { uri, _meta: { ...tag, [REASON]: reason } });
+        void updates.watch(uri, tell, over.signal);
+      }
       await new Promise<void>((end) => {
         const send = (method: string, reason: string) => notify(method, { _meta: { ...tag, [REASON]: reason } });
         subscribe({ topics: wanted, client: peer.client, send, end }, signal);
         signal.addEventListener('abort', () => end(), { once: true });
         if (closed) end();
       });
+      over.abort();
       return { _meta: tag };
     },
   };
@@ -96,7 +107,25 @@ export function createFeed(registry: Registry, topics: readonly Topic[]): Feed {
   };
 }
 
+/** The legacy notice that one resource has changed. */
+export function updatedNotice(uri: string, reason: string): string {
+  return encodeNotice(UPDATED, { uri, _meta: { [REASON]: reason } });
+}
+
 // --- internal ---
+
+// The one key of a subscription that holds a list: the resources whose content is of interest.
+const RESOURCES = 'resourceSubscriptions';
+const UPDATED = 'notifications/resources/updated';
+// Far more than anybody looks at; a list is not a way to fill our memory.
+const MOST_URIS = 1000;
+
+function urisIn(notifications: Params): readonly string[] {
+  const { [RESOURCES]: uris = [] } = notifications;
+  const isList = Array.isArray(uris) && uris.length <= MOST_URIS && uris.every((uri) => typeof uri === 'string');
+  if (!isList) throw invalidParams(`${RESOURCES} must be a list of at most ${MOST_URIS} URIs`);
+  return [...new Set<string>(uris)];
+}
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const REASON = 'skillwire/reason';

@@ -7,7 +7,7 @@ import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot, Tool, ToolDefinition } from '../model.ts';
 import { type Client, invalidParams, isObject, type Method } from '../protocol/index.ts';
 import { type Host, type HostOptions, hostOf } from './hosts.ts';
-import { LONGEST_SAFE_NAME, safeSpellings } from './spelling.ts';
+import { everySpelling, safeSpellings } from './spelling.ts';
 
 /** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */
 export const BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
@@ -26,6 +26,7 @@ export function createToolShelf(own: readonly Tool[], options: HostOptions): Too
   const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
   const tables = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
   const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
+  const tools = (snapshot: Snapshot) => new Map(all(snapshot).map((tool) => [tool.name, tool]));
   const namesOf = (snapshot: Snapshot) => all(snapshot).map((tool) => tool.name);
 
   function list(snapshot: Snapshot, client: Client | undefined): readonly ToolDefinition[] {
@@ -47,23 +48,11 @@ export function createToolShelf(own: readonly Tool[], options: HostOptions): Too
     );
   }
 
-  /** Whatever a client was shown: plain names first, so that no spelling can take one over. */
-  function table(snapshot: Snapshot): ReadonlyMap<string, Tool> {
-    const tools = new Map(all(snapshot).map((tool) => [tool.name, tool]));
-    for (const longest of [LONGEST_SAFE_NAME, SHORT_NAMES]) {
-      for (const [name, spelling] of safeSpellings(namesOf(snapshot), longest)) {
-        const tool = tools.get(name);
-        if (tool && !tools.has(spelling)) tools.set(spelling, tool);
-      }
-    }
-    return tools;
-  }
-
   return {
     list,
     digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
     size: (snapshot) => all(snapshot).length,
-    find: (snapshot, name) => remember(tables, snapshot, () => table(snapshot)).get(name),
+    find: (snapshot, name) => remember(tables, snapshot, () => everySpelling(tools(snapshot))).get(name),
   };
 }
 
@@ -92,8 +81,6 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
 }
 
 // --- internal ---
-
-const SHORT_NAMES = 45;
 
 const keyOf = ({ names, longestName, describe, budget }: Host) => `${names} ${longestName} ${describe} ${budget}`;
 

@@ -21,7 +21,7 @@ export const invalidRequest = (why: string) => new RpcError(-32600, `invalid req
 
 export const methodNotFound = (method: string) => new RpcError(-32601, `unknown method "${clip(method)}"`);
 
-export const invalidParams = (why: string) => new RpcError(-32602, `invalid params: ${why}`);
+export const invalidParams = (why: string, data?: unknown) => new RpcError(-32602, `invalid params: ${why}`, data);
 
 export const internalError = (why: string) => new RpcError(-32603, `internal error: ${why}`);
 

@@ -24,17 +24,24 @@ export function isFresh({ ctimeMs }: BigIntStats): boolean {
   return Date.now() - Number(ctimeMs) < CLOCK_STEP_MS;
 }
 
+/** Refuses to open a link; on Windows, where it does not exist, links are told by looking first. */
+export const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/** Not looked into, neither for skills nor as part of one: what version control and package managers put there. */
+export const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
 export const look = (path: string): BigIntStats => statSync(path, { bigint: true });
 
-export interface FileReading {
+export interface Reading {
   /** Undefined when the file changed while it was read: the bytes are of no one version. */
   readonly version: string | undefined;
   readonly bytes: Buffer;
 }
 
-export function readRegularFile(path: string, limit: number): FileReading {
+/** `flags`: further ones for opening, such as `NOFOLLOW`. */
+export function readRegularFile(path: string, limit: number, flags = 0): Reading {
   // NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever. Windows has neither.
-  const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
     const before = fstatSync(handle, { bigint: true });
     if (!before.isFile()) throw new Error(`not a regular file: ${path}`);
@@ -56,9 +63,12 @@ export function readRegularFile(path: string, limit: number): FileReading {
 
 /** Whether `path`, with every link followed, lies in `directory`, with every link followed. */
 export function isInside(path: string, directory: string): boolean {
-  const real = realpathSync(path);
-  const home = realpathSync(directory);
-  return real === home || real.startsWith(home.endsWith(sep) ? home : home + sep);
+  return isBelow(realpathSync(path), realpathSync(directory));
+}
+
+/** Whether a path is the directory or lies in it, by their text. */
+export function isBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
 /** The operating system's word for it: ENOENT, EACCES, …; empty for any other error. */

@@ -14,7 +14,9 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Skill } from '../model.ts';
-import { codeOf, isFresh, isInside, isMissing, look, placeOf, readRegularFile, versionOf } from './files.ts';
+import { codeOf, isFresh, isInside, isMissing, look, placeOf, readRegularFile, SKIPPED, versionOf } from './files.ts';
+import { createLibrary, type Library } from './library.ts';
+import { createPacer, type Pacer } from './pace.ts';
 import { nameKey } from './resolve.ts';
 import { MAX_DEPTH, type Root } from './roots.ts';
 import { readHead } from './skill.ts';
@@ -40,6 +42,7 @@ export type Scanner = (roots: readonly Root[], progress: (met: number) => void) 
 
 export function createScanner(): Scanner {
   let memory: ReadonlyMap<string, RootMemory> | undefined;
+  const library = createLibrary();
 
   return async (roots, progress) => {
     const pacer = createPacer();
@@ -58,7 +61,7 @@ export function createScanner(): Scanner {
     let held = sightings.reduce((sum, { entry }) => sum + (entry?.skill?.text?.length ?? 0), 0);
     for (const sighting of changed) {
       await pacer();
-      sighting.entry = await takeOver(sighting, first, MAX_TEXT_HELD - held);
+      sighting.entry = await takeOver(sighting, first, MAX_TEXT_HELD - held, library);
       held += sighting.entry?.skill?.text?.length ?? 0;
     }
     const unsettled = changed.some(({ entry }) => entry === undefined || entry.version === MOVING);
@@ -119,7 +122,6 @@ const DOUBTFUL = 'doubtful';
 const MOVING = 'moving';
 // Errors that say something of the machine's moment and nothing of the file.
 const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR']);
-const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 async function walkRoot(root: Root, known: RootMemory, pacer: Pacer): Promise<Walk> {
   const sightings: Sighting[] = [];
@@ -216,7 +218,12 @@ function list(directory: string, version: string): Listing {
 }
 
 /** Reads a new or changed file; gives what was known before while the file is still moving. */
-async function takeOver(sighting: Sighting, first: boolean, room: number): Promise<Entry | undefined> {
+async function takeOver(
+  sighting: Sighting,
+  first: boolean,
+  room: number,
+  library: Library,
+): Promise<Entry | undefined> {
   const { file, known } = sighting;
   const stay = known && { ...known, version: MOVING };
   try {
@@ -224,7 +231,7 @@ async function takeOver(sighting: Sighting, first: boolean, room: number): Promi
     if (!first && versionOf(stats) !== sighting.version) return stay;
     const { version, bytes } = readRegularFile(file, MAX_SKILL_BYTES);
     if (version === undefined || (!first && version !== sighting.version)) return stay;
-    return await makeEntry(sighting, isFresh(stats) ? DOUBTFUL : version, version, bytes.toString(), room);
+    return await makeEntry(sighting, isFresh(stats) ? DOUBTFUL : version, version, bytes.toString(), room, library);
   } catch (error) {
     if (isMissing(error)) return undefined;
     return unreadable(file, PASSING.has(codeOf(error)) ? DOUBTFUL : sighting.version, known, error);
@@ -242,6 +249,7 @@ async function makeEntry(
   version: string,
   text: string,
   room: number,
+  library: Library,
 ): Promise<Entry> {
   const before = known?.skill;
   if (before?.version === version && before.place === place && before.text === text) {
@@ -270,6 +278,7 @@ async function makeEntry(
     place,
     version,
     text: held,
+    files: library.filesOf(directory),
     read() {
       const unchanged = versionOf(look(file)) === version;
       if (unchanged && held !== undefined) return held;
@@ -289,22 +298,4 @@ function remember({ sightings, directories }: Walk): RootMemory {
 
 function rootKey({ directory, provider, location, plugin }: Root): string {
   return [provider, location, plugin?.name, plugin?.marketplace, directory].join('\0');
-}
-
-type Pacer = () => Promise<void> | undefined;
-
-// Long enough that giving back costs nothing, short enough that a ping in between does not notice.
-const SLICE_MS = 3;
-
-function createPacer(): Pacer {
-  let until = performance.now() + SLICE_MS;
-  return () => {
-    if (performance.now() < until) return undefined;
-    return new Promise((done) => {
-      setImmediate(() => {
-        until = performance.now() + SLICE_MS;
-        done();
-      });
-    });
-  };
 }

@@ -98,7 +98,8 @@ const NOT_TEXT = /^(?:null|~)$/i;
 // What YAML calls non-printable, lone surrogates included.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
 
-async function parseYaml(block: string): Promise<Readonly<Record<string, unknown>>> {
+/** The block as js-yaml reads it; throws when it is not a mapping. */
+export async function parseYaml(block: string): Promise<Readonly<Record<string, unknown>>> {
   // Loaded when first needed: it takes longer to load than a hundred plain skills take to scan.
   const module = await import('front-matter');
   // Its types describe a default export that its CommonJS form does not have under Node's resolution.

@@ -25,6 +25,7 @@ export function createSkillSource(options: SkillSourceOptions, progress: (text: 
       const next: Contribution = {
         skills,
         tools: [],
+        resources: [],
         problems: [...plugins.problems, ...problems],
         watched: [...watchedFor(roots, directories), ...plugins.watched],
         unsettled,

@@ -69,6 +69,11 @@ export function skillTool(log: Log, search: string | undefined): Tool {
   };
 }
 
+/** What loading a skill shows: where it comes from, then its SKILL.md as it is. Throws when that cannot be read. */
+export async function loadedText({ id, skill }: Listed): Promise<string> {
+  return `${headerOf(id, skill)}\n\n${await skill.read()}`;
+}
+
 // --- internal ---
 
 /** Older clients send `{command}`. */
@@ -85,12 +90,12 @@ function strictness({ path }: { readonly path?: readonly { readonly key: unknown
 async function load(id: string, skill: Skill, log: Log): Promise<ToolResult> {
   let text: string;
   try {
-    text = await skill.read();
+    text = await loadedText({ id, skill });
   } catch (error) {
     log.error(`cannot read ${skill.file}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     return failure(`Skill '${oneLine(id)}' cannot be read: ${printable(messageOf(error))}`);
   }
-  return success(`${headerOf(id, skill)}\n\n${text}`);
+  return success(text);
 }
 
 function headerOf(id: string, { directory, file, location, provider, plugin }: Skill): string {

@@ -150,7 +150,9 @@ test('a legacy client is told of changes on its GET stream, also of one that cam
   tree.write('.claude/skills/xlsx/SKILL.md', skillText('xlsx'));
   await program.waitForStderr(/refresh \(watch\)/);
   const first = await openStream(t, url, { headers });
-  assert.equal((await first.message()).method, 'notifications/tools/list_changed');
+  for (const kind of ['tools', 'resources', 'prompts']) {
+    assert.equal((await first.message()).method, `notifications/${kind}/list_changed`);
+  }
   // A message goes to one stream only: the newest.
   const second = await openStream(t, url, { headers });
   tree.write('.claude/skills/docx/SKILL.md', skillText('docx'));

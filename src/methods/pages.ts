@@ -1,0 +1,53 @@
+/**
+ * Long lists in pages. A cursor names the last entry of its page, not a position: entries that come or go between two
+ * pages neither repeat nor hide any other.
+ */
+import { invalidParams } from '../protocol/index.ts';
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** What goes into the result beside the items. */
+  readonly more: { readonly nextCursor?: string };
+}
+
+/** `list` tells the lists apart, so that one's cursor is no good for another. `items`: sorted by key. */
+export function pageOf<T>(
+  list: string,
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  cursor: unknown,
+  size: number,
+): Page<T> {
+  const rest = itemsAfter(list, items, keyOf, cursor);
+  const page = rest.slice(0, size);
+  const last = page.at(-1);
+  return { items: page, more: rest.length > size && last !== undefined ? nextAfter(list, keyOf(last)) : {} };
+}
+
+export function itemsAfter<T>(
+  list: string,
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  cursor: unknown,
+): readonly T[] {
+  if (cursor === undefined) return items;
+  const key = keyIn(list, cursor);
+  const at = items.findIndex((item) => keyOf(item) > key);
+  return at === -1 ? [] : items.slice(at);
+}
+
+export function nextAfter(list: string, key: string): { readonly nextCursor: string } {
+  return { nextCursor: Buffer.from(`${list}\n${key}`).toString('base64url') };
+}
+
+// --- internal ---
+
+function keyIn(list: string, cursor: unknown): string {
+  const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
+  const key = text.slice(list.length + 1);
+  // Decoding takes almost anything; only what we would have written is ours.
+  if (!text.startsWith(`${list}\n`) || nextAfter(list, key).nextCursor !== cursor) {
+    throw invalidParams('cursor is not one that this list gave out');
+  }
+  return key;
+}

@@ -1,0 +1,230 @@
+/**
+ * `resources/*`: the files of skills, and what upstream servers have to read.
+ * Owns: which resources are listed, and how their content is put. Leaves alone: files (skills/library.ts), URIs (skills/address.ts).
+ * Always true: text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there.
+ */
+import { createHash } from 'node:crypto';
+import type { Registry } from '../catalog/registry.ts';
+import type { Listed, ResourceDefinition, Snapshot } from '../model.ts';
+import { type Call, invalidParams, type Method, type RpcError, type Session } from '../protocol/index.ts';
+import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
+import { DIRECTORY_TYPE, textOf, typeOfName } from '../skills/mime.ts';
+import { pageOf } from './pages.ts';
+import type { StateOf, Updates } from './updates.ts';
+
+/** What a file holds may change at any time, and is this user's own: a client asks again each time. */
+export const NOT_AT_ALL = { ttlMs: 0, cacheScope: 'private' } as const;
+
+export function resourceMethods(registry: Registry): readonly Method[] {
+  return [
+    {
+      name: 'resources/list',
+      cache: NOT_AT_ALL,
+      async run({ cursor }) {
+        const all = definitionsOf(await registry.ready());
+        const { items, more } = pageOf('resources', all, ({ uri }) => uri, cursor, PAGE);
+        return { resources: items, ...more };
+      },
+    },
+    { name: 'resources/templates/list', cache: NOT_AT_ALL, run: listTemplates },
+    {
+      name: 'resources/read',
+      cache: NOT_AT_ALL,
+      run: async ({ uri }, call) => readResource(await registry.ready(), textParam(uri), call),
+    },
+    {
+      name: 'resources/directory/read',
+      cache: NOT_AT_ALL,
+      async run({ uri, cursor }, { signal }) {
+        const directory = textParam(uri);
+        const children = await childrenOf(await registry.ready(), directory, signal);
+        const { items, more } = pageOf(directory, children, (child) => child.uri, cursor, PAGE);
+        return { resources: items, ...more };
+      },
+    },
+  ];
+}
+
+/** The standing subscriptions of the legacy era; its successor is `subscriptions/listen`. */
+export function subscribeMethods(updates: Updates, notice: (uri: string, reason: string) => string): readonly Method[] {
+  const standing = new WeakMap<Session, Map<string, AbortController>>();
+  const heldBy = (session: Session) => {
+    const held = standing.get(session) ?? new Map<string, AbortController>();
+    standing.set(session, held);
+    return held;
+  };
+  return [
+    {
+      name: 'resources/subscribe',
+      async run({ uri: asked }, { session }) {
+        const uri = textParam(asked);
+        const held = heldBy(session);
+        if (held.has(uri)) return {};
+        if (held.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
+        const control = new AbortController();
+        session.ended.addEventListener('abort', () => control.abort(), { once: true });
+        held.set(uri, control);
+        const tell = (reason: string) => session.outlet(notice(uri, reason));
+        if (await updates.watch(uri, tell, control.signal)) return {};
+        held.delete(uri);
+        throw nothingAt(uri);
+      },
+    },
+    {
+      name: 'resources/unsubscribe',
+      run({ uri: asked }, { session }) {
+        const uri = textParam(asked);
+        heldBy(session).get(uri)?.abort();
+        heldBy(session).delete(uri);
+        return {};
+      },
+    },
+  ];
+}
+
+/** The list as one short text, for telling whether it has changed. */
+export function resourcesDigest(snapshot: Snapshot): string {
+  const known = digests.get(snapshot);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256')
+    .update(JSON.stringify(definitionsOf(snapshot)))
+    .digest('base64');
+  digests.set(snapshot, digest);
+  return digest;
+}
+
+export const resourceState: StateOf = async ({ resources, addresses }, uri) => {
+  const foreign = resources.get(uri);
+  if (foreign) return foreign;
+  const place = placeAt(addresses, uri);
+  return place?.listed.skill.files.version(place.path);
+};
+
+/** The change has been told: the next read may give the new bytes, whatever was promised before. */
+export function markAnnounced({ addresses }: Snapshot, uri: string): void {
+  const place = placeAt(addresses, uri);
+  place?.listed.skill.files.announced(place.path);
+}
+
+/** A URI that nothing is served at, for whatever reason. */
+export function nothingAt(uri: string, why = 'nothing is served there'): RpcError {
+  return invalidParams(`${uri.slice(0, LONGEST_ECHO)}: ${why}`, { uri });
+}
+
+export function textParam(uri: unknown): string {
+  if (typeof uri !== 'string') throw invalidParams('uri must be text');
+  return uri;
+}
+
+/** One file as `resources/read` and embedded resources give it. */
+export function contentOf(uri: string, path: string, bytes: Uint8Array): object {
+  const text = textOf(bytes);
+  if (text !== undefined) return { uri, mimeType: typeOfName(path) ?? 'text/plain', text };
+  return {
+    uri,
+    mimeType: typeOfName(path) ?? 'application/octet-stream',
+    blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  };
+}
+
+// --- internal ---
+
+// SDK clients stop after 64 pages: this many give them 32,000 resources.
+const PAGE = 500;
+const MOST_SUBSCRIPTIONS = 1000;
+const LONGEST_ECHO = 300;
+
+const digests = new WeakMap<Snapshot, string>();
+const definitions = new WeakMap<Snapshot, readonly ResourceDefinition[]>();
+
+/** Every SKILL.md, and all foreign resources, by URI. The other files of a skill are found through its directory. */
+function definitionsOf(snapshot: Snapshot): readonly ResourceDefinition[] {
+  const known = definitions.get(snapshot);
+  if (known) return known;
+  const own = [...snapshot.addresses.roots].map(([root, listed]) => skillDefinition(root, listed));
+  const foreign = [...snapshot.resources.values()].map(({ definition }) => definition);
+  const all = [...own, ...foreign].sort((a, b) => compare(a.uri, b.uri));
+  definitions.set(snapshot, all);
+  return all;
+}
+
+function skillDefinition(root: string, { id, skill }: Listed): ResourceDefinition {
+  return {
+    uri: uriOf(root, 'SKILL.md'),
+    name: skill.name,
+    title: id,
+    description: skill.description,
+    mimeType: 'text/markdown',
+  };
+}
+
+function listTemplates({ cursor }: { readonly cursor?: unknown }): object {
+  pageOf('templates', [], String, cursor, PAGE);
+  return {
+    resourceTemplates: [
+      {
+        uriTemplate: 'skill://{provider}/{skill}/{+file}',
+        name: 'skill-file',
+        title: 'File of a skill',
+        description: 'One file of a skill, by its path in the skill. resources/directory/read lists what there is.',
+      },
+    ],
+  };
+}
+
+async function readResource(snapshot: Snapshot, uri: string, call: Call): Promise<object> {
+  const foreign = snapshot.resources.get(uri);
+  if (foreign) return foreign.read(call);
+  const place = placeAt(snapshot.addresses, uri);
+  if (!place) throw nothingAt(uri);
+  const { root, path, listed } = place;
+  const reading = await listed.skill.files.read(path, call.signal);
+  switch (reading.kind) {
+    case 'read':
+      return { contents: [contentOf(uriOf(root, path), path, reading.bytes)] };
+    case 'missing':
+      throw nothingAt(uri);
+    case 'directory':
+      throw nothingAt(uri, 'is a directory; resources/directory/read lists it');
+    case 'changed':
+      throw nothingAt(uri, 'has changed since it was listed; call skills/get for its new digest, then read it again');
+    case 'refused':
+      throw nothingAt(uri, reading.why);
+  }
+}
+
+async function childrenOf(
+  snapshot: Snapshot,
+  uri: string,
+  signal: AbortSignal,
+): Promise<readonly ResourceDefinition[]> {
+  const place = placeAt(snapshot.addresses, uri);
+  const children = place ? await childrenIn(snapshot, place, signal) : skillsUnder(snapshot, uri);
+  if (!children) throw nothingAt(uri, 'there is no directory');
+  return [...children].sort((a, b) => compare(a.uri, b.uri));
+}
+
+async function childrenIn({ addresses }: Snapshot, { root, listed, path }: Place, signal: AbortSignal) {
+  const children = await listed.skill.files.list(path, signal);
+  return children?.map(({ name, kind, size }): ResourceDefinition => {
+    const uri = uriOf(root, path === '' ? name : `${path}/${name}`);
+    if (kind === 'directory') return { uri, name, mimeType: DIRECTORY_TYPE };
+    const mimeType = typeOfName(name);
+    const sized = size === undefined ? {} : { size };
+    const skill = name === 'SKILL.md' ? addresses.roots.get(uriOf(root, path)) : undefined;
+    if (skill) return { ...skillDefinition(uriOf(root, path), skill), ...sized };
+    return { uri, name, ...(mimeType === undefined ? {} : { mimeType }), ...sized };
+  });
+}
+
+/** What lies directly under a prefix that several skills share: `skill://claude`, or a plugin below it. */
+function skillsUnder({ addresses }: Snapshot, uri: string): readonly ResourceDefinition[] | undefined {
+  const below = [...addresses.roots.keys()].filter((root) => root.startsWith(`${uri}/`));
+  const names = new Set(below.map((root) => root.slice(uri.length + 1).split('/', 1)[0] ?? ''));
+  if (!/^skill:\/\/[^/]/.test(uri) || names.size === 0) return undefined;
+  return [...names].map((name) => ({
+    uri: `${uri}/${name}`,
+    name: decodeURIComponent(name),
+    mimeType: DIRECTORY_TYPE,
+  }));
+}

@@ -1,0 +1,121 @@
+/**
+ * `skills/list` and `skills/get`: the Skills extension (SEP-2640).
+ * Owns: entries, and the rules a skill must meet to have one. Leaves alone: digests and front matter (skills/library.ts).
+ * Always true: an entry is whole and of one version; a skill that cannot have one is reported once and still loads by tool.
+ */
+import * as v from 'valibot';
+import type { Registry } from '../catalog/registry.ts';
+import type { Listed, Problem } from '../model.ts';
+import { internalError, type Method } from '../protocol/index.ts';
+import { placeAt, uriOf } from '../skills/address.ts';
+import { itemsAfter, nextAfter } from './pages.ts';
+import { NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
+
+export const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
+
+/** What the Agent Skills specification asks of front matter. One bad entry makes SDK hosts refuse the whole list. */
+const Head = v.looseObject({
+  name: v.string('name is not text'),
+  description: v.pipe(
+    v.string('description is not text'),
+    v.check((text) => within(text, 1024), 'description is not 1 to 1024 characters'),
+  ),
+  compatibility: v.optional(
+    v.pipe(
+      v.string('compatibility is not text'),
+      v.check((text) => within(text, 500), 'compatibility is not 1 to 500 characters'),
+    ),
+  ),
+  metadata: v.optional(
+    v.record(v.string(), v.string('metadata holds something else than text'), 'metadata is not a map'),
+  ),
+});
+
+export interface SkillEntry {
+  readonly uri: string;
+  readonly frontmatter: Readonly<Record<string, unknown>>;
+  readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[] | 'dynamic';
+}
+
+/** `report`: told of a skill that cannot be listed, each time it is met. */
+export function skillMethods(registry: Registry, report: (problem: Problem) => void): readonly Method[] {
+  async function entryOf(root: string, listed: Listed, signal: AbortSignal): Promise<EntryReading> {
+    const reading = await makeEntry(root, listed, signal);
+    if (reading.kind === 'unfit') {
+      report({ where: listed.skill.file, what: `is not in skills/list, because ${reading.why}` });
+    }
+    return reading;
+  }
+
+  return [
+    {
+      name: 'skills/list',
+      cache: NOT_AT_ALL,
+      async run({ cursor }, { signal }) {
+        const { roots } = (await registry.ready()).addresses;
+        const rest = itemsAfter('skills', [...roots], ([root]) => root, cursor);
+        const skills: SkillEntry[] = [];
+        let files = 0;
+        for (const [root, listed] of rest) {
+          if (signal.aborted) break;
+          const reading = await entryOf(root, listed, signal);
+          if (reading.kind !== 'whole') continue;
+          skills.push(reading.entry);
+          files += reading.entry.resources.length;
+          const last = rest.at(-1)?.[0];
+          if ((skills.length >= PAGE || files >= PAGE_FILES) && root !== last)
+            return { skills, ...nextAfter('skills', root) };
+        }
+        return { skills };
+      },
+    },
+    {
+      name: 'skills/get',
+      cache: NOT_AT_ALL,
+      async run({ uri: asked }, { signal }) {
+        const uri = textParam(asked);
+        const place = placeAt((await registry.ready()).addresses, uri);
+        if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
+        const reading = await entryOf(place.root, place.listed, signal);
+        switch (reading.kind) {
+          case 'whole':
+            return { skill: reading.entry };
+          case 'unfit':
+            throw nothingAt(uri, `no skill is served there, because ${reading.why}`);
+          case 'moving':
+            throw internalError(`${uri} is changing right now; ask again`);
+        }
+      },
+    },
+  ];
+}
+
+// --- internal ---
+
+// SDK clients stop after 64 pages: this many give them 16,000 skills.
+const PAGE = 250;
+// An entry has some 150 bytes per file; a page stays around a megabyte.
+const PAGE_FILES = 8192;
+
+type EntryReading =
+  | { readonly kind: 'whole'; readonly entry: SkillEntry }
+  | { readonly kind: 'unfit'; readonly why: string }
+  | { readonly kind: 'moving' };
+
+async function makeEntry(root: string, { skill }: Listed, signal: AbortSignal): Promise<EntryReading> {
+  const reading = await skill.files.manifest(signal);
+  if (reading.kind !== 'whole') return reading;
+  const { head, files } = reading.manifest;
+  const parsed = v.safeParse(Head, head);
+  if (!parsed.success) return { kind: 'unfit', why: `its ${parsed.issues[0].message}` };
+  // On disk it has another name already; the next refresh gives it another URI.
+  if (parsed.output.name !== skill.name) return { kind: 'moving' };
+  const resources =
+    files === 'dynamic' ? files : files.map(({ path, digest, size }) => ({ uri: uriOf(root, path), digest, size }));
+  return { kind: 'whole', entry: { uri: uriOf(root, 'SKILL.md'), frontmatter: head, resources } };
+}
+
+/** In characters, not in halves of surrogate pairs. */
+function within(text: string, most: number): boolean {
+  return text !== '' && [...text].length <= most;
+}

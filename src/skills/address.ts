@@ -1,0 +1,182 @@
+/**
+ * Where skills are found as resources: `skill://{provider}/{name}`, with a plugin or a location between when needed.
+ * Owns: the spelling of URIs, and which skill gets which. Leaves alone: what is behind a URI (library.ts).
+ * Always true:
+ * - no two skills have one URI, and no skill's URI lies below another's unless its directory does too;
+ * - a URI ends with the skill's own name; a path taken from a URI never leaves the skill by its text.
+ */
+import { sep } from 'node:path';
+import type { Addresses, Listed, Problem, Skill } from '../model.ts';
+
+export interface Addressing {
+  readonly addresses: Addresses;
+  readonly problems: readonly Problem[];
+}
+
+/** `listed`: in order of precedence, so that the first of several skills gets the plainest URI. */
+export function createAddresses(listed: readonly Listed[]): Addressing {
+  const problems: Problem[] = [];
+  const space = createSpace();
+  const byDirectory = new Map(listed.map(({ skill }) => [skill.directory, skill]));
+  const found = new Map<Skill, string | undefined>();
+
+  function find(skill: Skill): string | undefined {
+    if (found.has(skill)) return found.get(skill);
+    found.set(skill, undefined);
+    const outer = enclosing(skill, byDirectory, find);
+    const root = NAME.test(skill.name) ? (outer ? inner(skill, outer) : space.take(candidates(skill))) : undefined;
+    found.set(skill, root);
+    if (root === undefined) problems.push({ where: skill.file, what: whyNot(skill) });
+    return root;
+  }
+
+  const roots = listed.flatMap((one) => {
+    const root = find(one.skill);
+    return root === undefined ? [] : [[root, one] as const];
+  });
+  return {
+    addresses: {
+      roots: new Map(roots.sort(([a], [b]) => compare(a, b))),
+      rootOf: (skill) => found.get(skill),
+    },
+    problems,
+  };
+}
+
+/** `skill://claude/pdf` and `references/a b.md` to `skill://claude/pdf/references/a%20b.md`. */
+export function uriOf(root: string, path: string): string {
+  return path === '' ? root : `${root}/${path.split('/').map(encodeSegment).join('/')}`;
+}
+
+export interface Place {
+  readonly root: string;
+  readonly listed: Listed;
+  /** Relative to the skill; '' is its directory. */
+  readonly path: string;
+}
+
+/** The skill a URI leads into, and the path in it; undefined when there is none, or the path is no plain path. */
+export function placeAt({ roots }: Addresses, uri: string): Place | undefined {
+  if (!uri.startsWith(SCHEME) || uri.length > LONGEST_URI) return undefined;
+  const segments: string[] = [];
+  for (const part of uri.slice(SCHEME.length).split('/')) {
+    const segment = decodeSegment(part);
+    if (segment === undefined || !isPlainSegment(segment)) return undefined;
+    segments.push(segment);
+  }
+  // The innermost skill answers for its own files.
+  for (let length = segments.length; length > 0; length--) {
+    const root = SCHEME + segments.slice(0, length).map(encodeSegment).join('/');
+    const listed = roots.get(root);
+    if (listed) return { root, listed, path: segments.slice(length).join('/') };
+  }
+  return undefined;
+}
+
+/** Whether the text can be one name in a path and nothing else. */
+export function isPlainSegment(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..' && !UNSAFE.test(segment);
+}
+
+/** By code units: the same on every machine. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+// --- internal ---
+
+const SCHEME = 'skill://';
+/** What the Agent Skills specification allows as a name. */
+const NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
+// The longest path most systems take has 4096 bytes; percent-encoding triples it at most.
+const LONGEST_URI = 3 * 4096;
+// On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
+const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
+
+function encodeSegment(text: string): string {
+  // Half a surrogate pair has no encoding. No file that can be opened here has one in its name.
+  return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\ufffd'));
+}
+
+function decodeSegment(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // Not an encoding of anything.
+  }
+}
+
+/** The nearest skill around this one that has a URI. */
+function enclosing(
+  skill: Skill,
+  byDirectory: ReadonlyMap<string, Skill>,
+  find: (skill: Skill) => string | undefined,
+): { readonly root: string; readonly directory: string } | undefined {
+  for (
+    let directory = parentOf(skill.directory);
+    directory.length >= skill.root.length;
+    directory = parentOf(directory)
+  ) {
+    const outer = byDirectory.get(directory);
+    const root = outer && outer.root === skill.root ? find(outer) : undefined;
+    if (root !== undefined) return { root, directory };
+    if (directory === parentOf(directory)) return undefined;
+  }
+  return undefined;
+}
+
+/** An inner skill's URI continues the outer one's as its directory does, so that each file has one URI. */
+function inner({ name, directory }: Skill, outer: { readonly root: string; readonly directory: string }) {
+  const path = directory.slice(outer.directory.length + 1).split(/[/\\]/);
+  return path.at(-1) === name ? uriOf(outer.root, path.join('/')) : undefined;
+}
+
+function* candidates({ name, provider, location, plugin }: Skill): Generator<string> {
+  const at = (...prefix: readonly string[]) => SCHEME + [...prefix.map(prefixSegment), name].join('/');
+  const longest = plugin ? [provider, `${plugin.name}@${plugin.marketplace}`] : [provider, location];
+  yield plugin ? at(provider, plugin.name) : at(provider);
+  yield at(...longest);
+  for (let nth = 2; ; nth++) yield at(...longest, String(nth));
+}
+
+/** A prefix is ours to choose, but must not be read as "here" or "up". */
+function prefixSegment(text: string): string {
+  return /^\.{0,2}$/.test(text) ? '_' : encodeSegment(text);
+}
+
+/** URIs already given out, and everything above them. */
+function createSpace() {
+  const taken = new Set<string>();
+  const above = new Set<string>();
+
+  return {
+    take(wanted: Iterable<string>): string | undefined {
+      for (const root of wanted) {
+        const parents = parentsOf(root);
+        if (taken.has(root) || above.has(root) || parents.some((parent) => taken.has(parent))) continue;
+        taken.add(root);
+        for (const parent of parents) above.add(parent);
+        return root;
+      }
+      return undefined;
+    },
+  };
+}
+
+function parentsOf(root: string): string[] {
+  const parents: string[] = [];
+  for (let at = root.lastIndexOf('/'); at >= SCHEME.length; at = root.lastIndexOf('/', at - 1))
+    parents.push(root.slice(0, at));
+  return parents;
+}
+
+function parentOf(directory: string): string {
+  return directory.slice(0, Math.max(directory.lastIndexOf('/'), directory.lastIndexOf(sep), 0));
+}
+
+function whyNot({ name }: Skill): string {
+  const fault = NAME.test(name)
+    ? 'it lies inside another skill and its directory has another name'
+    : 'its name is not 1 to 64 lower-case letters, digits and single hyphens';
+  return `is not in skills/list, because ${fault}; it loads by the skill tool`;
+}

@@ -1,0 +1,75 @@
+/** What kind of file a name promises. Only what skills really hold; a kind that is not here is told from the bytes. */
+import { extname } from 'node:path/posix';
+
+export const DIRECTORY_TYPE = 'inode/directory';
+
+/** Undefined when the name says nothing. */
+export function typeOfName(path: string): string | undefined {
+  return TYPES.get(extname(path).toLowerCase());
+}
+
+/** The text of bytes that are UTF-8, byte order mark included; undefined for all others. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return undefined; // Not UTF-8, which is all the question was.
+  }
+}
+
+// --- internal ---
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'text/markdown': '.md .markdown .mdx',
+    'text/plain': '.txt .text .log .ini .cfg .conf .env .gitignore .rst .tex .diff .patch',
+    'text/html': '.html .htm',
+    'text/css': '.css .scss .less',
+    'text/csv': '.csv',
+    'text/tab-separated-values': '.tsv',
+    'text/javascript': '.js .mjs .cjs .jsx',
+    'text/x-typescript': '.ts .mts .cts .tsx',
+    'text/x-python': '.py .pyi',
+    'text/x-ruby': '.rb',
+    'text/x-go': '.go',
+    'text/x-rust': '.rs',
+    'text/x-java': '.java .kt .kts .scala',
+    'text/x-c': '.c .h .cc .cpp .hpp .cs',
+    'text/x-php': '.php',
+    'text/x-swift': '.swift',
+    'text/x-lua': '.lua',
+    'text/x-r': '.r',
+    'text/x-powershell': '.ps1 .psm1',
+    'application/x-sh': '.sh .bash .zsh .fish',
+    'application/sql': '.sql',
+    'application/json': '.json .map .ipynb',
+    'application/jsonl': '.jsonl .ndjson',
+    'application/yaml': '.yaml .yml',
+    'application/toml': '.toml',
+    'application/xml': '.xml .xsd .xsl',
+    'application/graphql': '.graphql .gql',
+    'application/pdf': '.pdf',
+    'application/zip': '.zip .skill',
+    'application/gzip': '.gz .tgz',
+    'application/x-tar': '.tar',
+    'application/wasm': '.wasm',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': '.docx',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': '.xlsx',
+    'application/vnd.openxmlformats-officedocument.presentationml.presentation': '.pptx',
+    'image/png': '.png',
+    'image/jpeg': '.jpg .jpeg',
+    'image/gif': '.gif',
+    'image/webp': '.webp',
+    'image/svg+xml': '.svg',
+    'image/x-icon': '.ico',
+    'audio/mpeg': '.mp3',
+    'audio/wav': '.wav',
+    'video/mp4': '.mp4',
+    'font/ttf': '.ttf',
+    'font/otf': '.otf',
+    'font/woff': '.woff',
+    'font/woff2': '.woff2',
+  }).flatMap(([type, endings]) => endings.split(' ').map((ending) => [ending, type] as const)),
+);

@@ -1,0 +1,22 @@
+/** Long work in short slices, so that a ping in between does not notice. */
+
+/** Called between two pieces of work; what it gives, if anything, is to be awaited. */
+export type Pacer = () => Promise<void> | undefined;
+
+export function createPacer(): Pacer {
+  let until = performance.now() + SLICE_MS;
+  return () => {
+    if (performance.now() < until) return undefined;
+    return new Promise((done) => {
+      setImmediate(() => {
+        until = performance.now() + SLICE_MS;
+        done();
+      });
+    });
+  };
+}
+
+// --- internal ---
+
+// Long enough that giving back costs nothing, short enough that nobody waits for it.
+const SLICE_MS = 3;
