@@ -89,6 +89,8 @@ export interface SkillChild {
 export interface Problem {
   readonly where: string;
   readonly what: string;
+  /** Worth knowing, but nothing is lost by it: not for the log of every start. */
+  readonly mild?: true;
 }
 
 /** A directory whose changes are worth a look; `only` narrows that to one entry of it. */

@@ -136,14 +136,17 @@ const MOST_SAID = 10_000;
 /** One line per refresh, and every Problem once: when it first appears. */
 function createRefreshReport(log: Log): (refreshed: Refreshed) => void {
   let reported = new Set<string>();
+  const report = (problems: readonly Problem[]) => {
+    const now = new Map(problems.map((problem) => [`${problem.where}: ${problem.what}`, problem]));
+    for (const [text, { mild }] of now) if (!reported.has(text)) log[mild ? 'debug' : 'warn'](text);
+    reported = new Set(now.keys());
+  };
   return ({ reason, before, after, milliseconds }) => {
-    const problems = new Map(after.problems.map(({ where, what }) => [`${where}: ${what}`, where]));
-    for (const text of problems.keys()) if (!reported.has(text)) log.warn(text);
-    reported = new Set(problems.keys());
-    const count = `${after.names.listed.length} skills`;
-    if (!before) return log.info(`ready: ${count} in ${milliseconds} ms`);
+    const found = `${after.names.listed.length} skills in ${milliseconds} ms`;
+    if (before === after) return log.info(`refresh (${reason}): no change; ${found}`);
+    report(after.problems);
+    if (!before) return log.info(`ready: ${found}`);
     const { added, changed, removed } = compareSkills(before, after);
-    const what = before === after ? 'no change' : `${added} added, ${changed} changed, ${removed} removed`;
-    log.info(`refresh (${reason}): ${what}; ${count} in ${milliseconds} ms`);
+    log.info(`refresh (${reason}): ${added} added, ${changed} changed, ${removed} removed; ${found}`);
   };
 }

@@ -16,12 +16,15 @@ export function placeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-// File systems stamp times in steps of up to 10 ms. A change within the step we looked in could leave no trace.
+// File systems stamp times in steps of up to 10 ms, some old ones in steps of up to 2 s, which shows in whole seconds.
+// A change within the step we looked in could leave no trace.
 const CLOCK_STEP_MS = 20;
+const COARSE_STEP_MS = 2500;
 
 /** Changed so recently that a further change might not show in its version. */
-export function isFresh({ ctimeMs }: BigIntStats): boolean {
-  return Date.now() - Number(ctimeMs) < CLOCK_STEP_MS;
+export function isFresh({ ctimeNs, ctimeMs }: BigIntStats): boolean {
+  const step = ctimeNs % 1_000_000_000n === 0n ? COARSE_STEP_MS : CLOCK_STEP_MS;
+  return Date.now() - Number(ctimeMs) < step;
 }
 
 /** Refuses to open a link; on Windows, where it does not exist, links are told by looking first. */
@@ -35,6 +38,8 @@ export const look = (path: string): BigIntStats => statSync(path, { bigint: true
 export interface Reading {
   /** Undefined when the file changed while it was read: the bytes are of no one version. */
   readonly version: string | undefined;
+  /** See `isFresh`. */
+  readonly fresh: boolean;
   readonly bytes: Buffer;
 }
 
@@ -44,8 +49,8 @@ export function readRegularFile(path: string, limit: number, flags = 0): Reading
   const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
     const before = fstatSync(handle, { bigint: true });
-    if (!before.isFile()) throw new Error(`not a regular file: ${path}`);
-    if (before.size > limit) throw new Error(`over ${limit} bytes: ${path}`);
+    if (!before.isFile()) throw new Error('it is not a regular file');
+    if (before.size > limit) throw new Error(`it has over ${limit} bytes`);
     const bytes = Buffer.allocUnsafe(Number(before.size));
     let length = 0;
     while (length < bytes.length) {
@@ -55,7 +60,7 @@ export function readRegularFile(path: string, limit: number, flags = 0): Reading
     }
     const version = versionOf(before);
     const whole = length === bytes.length && version === versionOf(fstatSync(handle, { bigint: true }));
-    return { version: whole ? version : undefined, bytes };
+    return { version: whole ? version : undefined, fresh: isFresh(before), bytes };
   } finally {
     closeSync(handle);
   }
@@ -74,6 +79,11 @@ export function isBelow(path: string, directory: string): boolean {
 /** The operating system's word for it: ENOENT, EACCES, …; empty for any other error. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Says something of the machine at this moment and nothing of the file. */
+export function isPassing(error: unknown): boolean {
+  return ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR', 'ENOMEM'].includes(codeOf(error));
 }
 
 /** There is nothing there (any more): no cause for concern. */

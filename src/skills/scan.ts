@@ -1,31 +1,30 @@
 /**
- * Walks roots and remembers what it found, so that the next walk reads only what has changed.
- * Owns: the walk, its limits, the memory between walks. Leaves alone: reading (files.ts), names, filters, timing.
+ * Reads the skills below some roots and remembers them, so that the next scan reads only what has changed.
+ * Owns: when a changed file is taken over, and what is made of it. Leaves alone: the walk (walk.ts), names, filters.
  * Always true:
  * - the event loop is given back every few milliseconds;
- * - after the first walk a changed file is taken over only when two looks at least 250 ms apart agree, and the bytes
+ * - after the first scan a changed file is taken over only when two looks at least 250 ms apart agree, and the bytes
  *   are those both looks saw: a half-written file is never shown, its last good state is;
- * - equal trees give equal results in equal order.
+ * - an unchanged file is not opened; equal trees give equal results in equal order.
  *
  * Calls are synchronous, in short slices: for many small files that is several times faster than the asynchronous
  * ones, whose cost is the thread hop and not the disk (measured: 4 µs against 14 to 60 µs for a stat).
  */
-import { type Dirent, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Skill } from '../model.ts';
-import { codeOf, isFresh, isInside, isMissing, look, placeOf, readRegularFile, SKIPPED, versionOf } from './files.ts';
+import { codeOf, isInside, isMissing, isPassing, look, readRegularFile, versionOf } from './files.ts';
 import { createLibrary, type Library } from './library.ts';
 import { createPacer, type Pacer } from './pace.ts';
 import { nameKey } from './resolve.ts';
-import { MAX_DEPTH, type Root } from './roots.ts';
-import { readHead } from './skill.ts';
+import type { Root } from './roots.ts';
+import { readHead, remarkOn } from './skill.ts';
+import { type Directory, DOUBTFUL, type Entry, type SkillFile, startOf, walkRoot } from './walk.ts';
 
 /** A SKILL.md is instructions for a model; the largest of 8,111 public ones has 0.3 MB. */
 export const MAX_SKILL_BYTES = 1024 * 1024;
 /** Texts beyond this are read again when asked for. */
 export const MAX_TEXT_HELD = 64 * 1024 * 1024;
-export const MAX_DIRECTORIES = 50_000;
 /** How far apart the two looks at a changed file are. */
 export const SETTLE_MS = 250;
 
@@ -37,231 +36,128 @@ export interface Scan {
   readonly unsettled: boolean;
 }
 
-/** Walks the roots; `progress` is told now and then how many skills were met so far. */
+/** Scans the roots; `progress` is told now and then how many skills were met so far. */
 export type Scanner = (roots: readonly Root[], progress: (met: number) => void) => Promise<Scan>;
 
 export function createScanner(): Scanner {
-  let memory: ReadonlyMap<string, RootMemory> | undefined;
   const library = createLibrary();
+  let memory: ReadonlyMap<string, Directory> | undefined;
 
   return async (roots, progress) => {
-    const pacer = createPacer();
-    const walks: Walk[] = [];
-    let met = 0;
-    for (const root of roots) {
-      const walk = await walkRoot(root, memory?.get(rootKey(root)) ?? NOTHING_KNOWN, pacer);
-      walks.push(walk);
-      met += walk.sightings.length;
-      progress(met);
+    const pace = createPacer();
+    const before = memory;
+    const starts = roots.map((root) => ({ root, start: before?.get(rootKey(root)) ?? startOf(root) }));
+    const sightings: Sighting[] = [];
+    const directories: string[] = [];
+    const problems: Problem[] = [];
+    for (const { root, start } of starts) {
+      const walk = await drive(walkRoot(root, start), pace);
+      for (const path of walk.directories) directories.push(path);
+      for (const problem of walk.problems) problems.push(problem);
+      for (const file of walk.skills) {
+        sightings.push(before ? sight(root, file) : { root, file, look: UNSEEN });
+        const rest = pace();
+        if (rest) await rest;
+      }
+      progress(sightings.length);
     }
-    const sightings = walks.flatMap((walk) => walk.sightings);
-    const changed = sightings.filter(({ entry }) => entry === undefined);
-    const first = memory === undefined;
-    if (!first && changed.length > 0) await new Promise((done) => setTimeout(done, SETTLE_MS));
-    let held = sightings.reduce((sum, { entry }) => sum + (entry?.skill?.text?.length ?? 0), 0);
+    memory = new Map(starts.map(({ root, start }) => [rootKey(root), start]));
+
+    const changed = sightings.filter(({ look }) => look !== UNCHANGED);
+    if (before && changed.length > 0) await pause(SETTLE_MS + TIMER_SLACK_MS);
+    let room = MAX_TEXT_HELD - sightings.reduce((sum, { file }) => sum + (file.entry?.skill?.text?.length ?? 0), 0);
     for (const sighting of changed) {
-      await pacer();
-      sighting.entry = await takeOver(sighting, first, MAX_TEXT_HELD - held, library);
-      held += sighting.entry?.skill?.text?.length ?? 0;
+      const { file } = sighting;
+      file.entry = await takeOver(sighting, room, library);
+      room -= file.entry?.skill?.text?.length ?? 0;
+      const rest = pace();
+      if (rest) await rest;
     }
-    const unsettled = changed.some(({ entry }) => entry === undefined || entry.version === MOVING);
-    memory = new Map(walks.map((walk) => [rootKey(walk.root), remember(walk)]));
+    const entries = sightings.flatMap(({ file }) => file.entry ?? []);
     return {
-      skills: sightings.flatMap(({ entry }) => entry?.skill ?? []),
-      problems: [...walks.flatMap((walk) => walk.problems), ...sightings.flatMap(({ entry }) => entry?.problem ?? [])],
-      directories: walks.flatMap((walk) => [...walk.directories.keys()]),
-      unsettled,
+      skills: entries.flatMap(({ skill }) => skill ?? []),
+      problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
+      directories,
+      unsettled: changed.some(({ file }) => file.entry === undefined || file.entry.version === MOVING),
     };
   };
 }
 
 // --- internal ---
 
-interface Listing {
-  readonly version: string;
-  readonly children: readonly {
-    readonly name: string;
-    readonly link: boolean;
-  }[];
-  readonly skill: 'file' | 'link' | undefined;
-}
-
-/** What is known of one SKILL.md: the skill, or why it is none, or both when it was read leniently. */
-interface Entry {
-  readonly version: string;
-  readonly skill: Skill | undefined;
-  readonly problem: Problem | undefined;
-}
-
-interface RootMemory {
-  readonly directories: ReadonlyMap<string, Listing>;
-  readonly files: ReadonlyMap<string, Entry>;
-}
-
-/** A SKILL.md met on a walk. `entry` is missing until it has been read. */
+/** A SKILL.md met on a walk, and the version that the first of the two looks saw. */
 interface Sighting {
   readonly root: Root;
-  readonly directory: string;
-  readonly file: string;
-  readonly place: string;
-  readonly version: string;
-  readonly known: Entry | undefined;
-  entry: Entry | undefined;
+  readonly file: SkillFile;
+  readonly look: string;
 }
 
-interface Walk {
-  readonly root: Root;
-  readonly sightings: readonly Sighting[];
-  readonly problems: readonly Problem[];
-  readonly directories: ReadonlyMap<string, Listing>;
-}
-
-const NOTHING_KNOWN: RootMemory = { directories: new Map(), files: new Map() };
-// Two versions that equal no real one, so the next walk looks again: at leisure, or soon.
-const DOUBTFUL = 'doubtful';
+const UNCHANGED = 'unchanged';
+// At the very first scan there is nothing good to keep meanwhile, so one look must do.
+const UNSEEN = 'unseen';
+// Like DOUBTFUL, but worth another look soon.
 const MOVING = 'moving';
-// Errors that say something of the machine's moment and nothing of the file.
-const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR']);
+// Timers count from the start of the current turn of the event loop, so they may ring this much early.
+const TIMER_SLACK_MS = 20;
 
-async function walkRoot(root: Root, known: RootMemory, pacer: Pacer): Promise<Walk> {
-  const sightings: Sighting[] = [];
-  const problems: Problem[] = [];
-  const directories = new Map<string, Listing>();
-  const seen = new Set<string>();
-  let full = false;
-  const report = (where: string, what: string) => problems.push({ where, what });
-
-  async function visit(directory: string, depth: number, link: boolean): Promise<void> {
-    await pacer();
-    const before = known.directories.get(directory);
-    let listing: Listing;
-    let place: string;
-    try {
-      const stats = look(directory);
-      place = placeOf(stats);
-      // Links may lead in circles, or twice to one place: a place counts once.
-      if (!stats.isDirectory() || seen.has(place) || full) return;
-      full = seen.size >= MAX_DIRECTORIES;
-      if (full) return void report(root.directory, `has over ${MAX_DIRECTORIES} directories; the rest is left out`);
-      seen.add(place);
-      if (link && root.within !== undefined && !isInside(directory, root.within)) {
-        report(directory, 'is a link that leaves the project; --follow-symlinks would follow it');
-        return;
-      }
-      const version = versionOf(stats);
-      listing = before?.version === version ? before : list(directory, isFresh(stats) ? DOUBTFUL : version);
-    } catch (error) {
-      if (isMissing(error)) return;
-      report(directory, `cannot be read: ${messageOf(error)}`);
-      if (!before) return;
-      [listing, place] = [before, directory]; // What cannot be seen right now is not thereby gone.
-    }
-    directories.set(directory, listing);
-    if (listing.skill) meet(directory, place, listing.skill === 'link');
-    if (depth < root.depth) {
-      for (const child of listing.children) await visit(join(directory, child.name), depth + 1, child.link);
-    } else if (root.depth === MAX_DEPTH && listing.children.length > 0) {
-      report(directory, `is ${MAX_DEPTH} levels deep; what is below is left out`);
-    }
-  }
-
-  function meet(directory: string, place: string, link: boolean): void {
-    const file = join(directory, 'SKILL.md');
-    const before = known.files.get(file);
-    const add = (version: string, entry: Entry | undefined) =>
-      sightings.push({
-        root,
-        directory,
-        file,
-        place,
-        version,
-        known: before,
-        entry,
-      });
-    const refuse = (version: string, what: string) =>
-      add(version, {
-        version,
-        skill: undefined,
-        problem: { where: file, what },
-      });
-    try {
-      const stats = look(file);
-      const version = versionOf(stats);
-      if (before?.version === version && (before.skill?.place ?? place) === place) add(version, before);
-      else if (!stats.isFile()) refuse(version, 'is not a regular file');
-      else if (stats.size > MAX_SKILL_BYTES) refuse(version, `is over ${MAX_SKILL_BYTES} bytes`);
-      else if (link && !isInside(file, directory)) refuse(version, 'is a link that leaves its skill');
-      else add(version, undefined);
-    } catch (error) {
-      if (!isMissing(error)) add(DOUBTFUL, unreadable(file, DOUBTFUL, before, error));
-      else if (link) refuse(DOUBTFUL, 'is a link that leads nowhere');
-    }
-  }
-
-  await visit(root.directory, 0, true);
-  return { root, sightings, problems, directories };
+function sight(root: Root, file: SkillFile): Sighting {
+  const version = versionAt(file.path);
+  return { root, file, look: version === file.entry?.version ? UNCHANGED : version };
 }
 
-function list(directory: string, version: string): Listing {
-  const entries = readdirSync(directory, { withFileTypes: true });
-  const isChild = (entry: Dirent) => (entry.isDirectory() || entry.isSymbolicLink()) && !SKIPPED.has(entry.name);
-  const children = entries
-    .filter((entry) => isChild(entry) && entry.name !== 'SKILL.md')
-    .map((entry) => ({ name: entry.name, link: entry.isSymbolicLink() }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const skill = entries.find((entry) => entry.name === 'SKILL.md');
-  return {
-    version,
-    children,
-    skill: skill && (skill.isSymbolicLink() ? 'link' : 'file'),
-  };
+/** Why a file cannot be looked at is a version too: as long as it stays so there is nothing new to say. */
+function versionAt(path: string): string {
+  try {
+    return versionOf(look(path));
+  } catch (error) {
+    return codeOf(error) || DOUBTFUL;
+  }
 }
 
 /** Reads a new or changed file; gives what was known before while the file is still moving. */
 async function takeOver(
-  sighting: Sighting,
-  first: boolean,
+  { root, file, look: seen }: Sighting,
   room: number,
   library: Library,
 ): Promise<Entry | undefined> {
-  const { file, known } = sighting;
-  const stay = known && { ...known, version: MOVING };
+  const { path, directory, kind, entry: known } = file;
+  const refuse = (version: string, what: string): Entry => ({
+    version,
+    skill: undefined,
+    problem: { where: path, what },
+  });
   try {
-    const stats = look(file);
-    if (!first && versionOf(stats) !== sighting.version) return stay;
-    const { version, bytes } = readRegularFile(file, MAX_SKILL_BYTES);
-    if (version === undefined || (!first && version !== sighting.version)) return stay;
-    return await makeEntry(sighting, isFresh(stats) ? DOUBTFUL : version, version, bytes.toString(), room, library);
+    if (kind !== 'file') {
+      const stats = look(path);
+      if (!stats.isFile()) return refuse(versionOf(stats), 'is not a regular file');
+      if (!isInside(path, directory)) return refuse(versionOf(stats), 'is a link that leaves its skill');
+    }
+    const { version, fresh, bytes } = readRegularFile(path, MAX_SKILL_BYTES);
+    const settled = version !== undefined && (seen === UNSEEN || seen === version);
+    if (!settled) return known && { ...known, version: MOVING };
+    const remembered = fresh ? DOUBTFUL : version;
+    return await makeEntry(root, file, version, remembered, bytes.toString(), room, library);
   } catch (error) {
-    if (isMissing(error)) return undefined;
-    return unreadable(file, PASSING.has(codeOf(error)) ? DOUBTFUL : sighting.version, known, error);
+    if (isMissing(error)) return kind === 'link' ? refuse(seen, 'is a link that leads nowhere') : undefined;
+    const faulty = refuse(seen, `cannot be read: ${messageOf(error)}`);
+    return isPassing(error) ? { ...faulty, version: DOUBTFUL, skill: known?.skill } : faulty;
   }
 }
 
-function unreadable(file: string, version: string, known: Entry | undefined, error: unknown): Entry {
-  const problem = { where: file, what: `cannot be read: ${messageOf(error)}` };
-  return { version, skill: known?.skill, problem };
-}
-
+/** `remembered`: the version by which the next scan tells whether to read again. */
 async function makeEntry(
-  { root, directory, file, place, known }: Sighting,
-  remembered: string,
+  root: Root,
+  { path, directory, place, entry: known }: SkillFile,
   version: string,
+  remembered: string,
   text: string,
   room: number,
   library: Library,
 ): Promise<Entry> {
-  const before = known?.skill;
-  if (before?.version === version && before.place === place && before.text === text) {
-    return { version: remembered, skill: before, problem: known?.problem };
-  }
+  if (known?.skill?.version === version && known.skill.text === text) return { ...known, version: remembered };
   const reading = await readHead(text);
   if (reading.kind === 'unusable') {
-    return {
-      version: remembered,
-      skill: undefined,
-      problem: { where: file, what: reading.why },
-    };
+    return { version: remembered, skill: undefined, problem: { where: path, what: reading.why } };
   }
   const name = reading.head.name.replace(/\s+/g, ' ');
   const held = text.length <= room ? text : undefined;
@@ -274,28 +170,33 @@ async function makeEntry(
     plugin: root.plugin,
     root: root.directory,
     directory,
-    file,
+    file: path,
     place,
     version,
     text: held,
     files: library.filesOf(directory),
     read() {
-      const unchanged = versionOf(look(file)) === version;
-      if (unchanged && held !== undefined) return held;
+      if (held !== undefined && versionOf(look(path)) === version) return held;
       // A newer text waits for its refresh, but a file that can no longer be read is an error at once.
-      const { bytes } = readRegularFile(file, MAX_SKILL_BYTES);
+      if (!isInside(path, directory)) throw new Error(`${path} is a link that leaves its skill`);
+      const { bytes } = readRegularFile(path, MAX_SKILL_BYTES);
       return held ?? bytes.toString();
     },
   };
-  const problem = reading.note === undefined ? undefined : { where: file, what: reading.note };
-  return { version: remembered, skill, problem };
+  const remark = reading.note === undefined ? remarkOn(name, basename(directory)) : { what: reading.note };
+  return { version: remembered, skill, problem: remark && { where: path, ...remark } };
 }
 
-function remember({ sightings, directories }: Walk): RootMemory {
-  const files = new Map(sightings.flatMap(({ file, entry }) => (entry ? [[file, entry]] : [])));
-  return { directories, files };
+function rootKey({ directory, provider, location, plugin, within }: Root): string {
+  return [provider, location, plugin?.name, plugin?.marketplace, within, directory].join('\0');
 }
 
-function rootKey({ directory, provider, location, plugin }: Root): string {
-  return [provider, location, plugin?.name, plugin?.marketplace, directory].join('\0');
+const pause = (length: number) => new Promise((done) => setTimeout(done, length));
+
+async function drive<T>(steps: Generator<void, T>, pace: Pacer): Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    const rest = pace();
+    if (rest) await rest;
+  }
 }

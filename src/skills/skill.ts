@@ -4,6 +4,7 @@
  * Always true: `readHead` never throws, costs time linear in the block, and keeps nothing of the YAML but text.
  */
 import * as v from 'valibot';
+import type { Problem } from '../model.ts';
 
 /** The front matter of a SKILL.md. Unknown keys are kept out, not refused: other agents have their own. */
 export const SkillHead = v.object({
@@ -44,14 +45,19 @@ export function cutHead(text: string): string | { readonly why: string } {
   const start = HEAD_START.exec(text)?.[0].length;
   if (start === undefined) return { why: 'there is no front matter' };
   // A line more than the cap, so that a block that just fits is still seen to end.
-  const rest = text.slice(start, start + MAX_HEAD + 5).replace(/\r\n?/g, '\n');
-  const end = HEAD_END.exec(rest);
-  if (!end || end.index > MAX_HEAD) {
+  const end = HEAD_END.exec(text.slice(start, start + MAX_HEAD + 5))?.index;
+  if (end === undefined || end > MAX_HEAD) {
     const tooLong = text.length - start > MAX_HEAD;
     return { why: tooLong ? `front matter has no end within ${MAX_HEAD} characters` : 'front matter is not closed' };
   }
-  const block = rest.slice(0, end.index);
+  const block = text.slice(start, start + end).replace(/\r\n?/g, '\n');
   return LONG_BLANK.test(block) ? { why: 'front matter has over 1000 blanks in a row' } : block;
+}
+
+/** What the Agent Skills rules have against a name. It loads all the same: a fifth of all public skills break them. */
+export function remarkOn(name: string, directory: string): Omit<Problem, 'where'> | undefined {
+  if (!LAWFUL_NAME.test(name)) return { what: `name "${name}" is not 1 to 64 of a-z, 0-9 and single -`, mild: true };
+  return name === directory ? undefined : { what: `name "${name}" differs from its directory`, mild: true };
 }
 
 export type Fields = Readonly<Record<'name' | 'description', unknown>>;
@@ -85,7 +91,9 @@ export async function readYamlHead(block: string): Promise<Fields> {
 // dashes alone on a line. The part before the dashes is capped: it is looked at before anything else is.
 const HEAD_START =
   /^\ufeff?(?:(?:[ \t]{0,80}|<!--[^\n]{0,200}-->[ \t]{0,80}|```[a-z]{0,20})(?:\r\n|\r|\n)){0,20}---[ \t]*(?:\r\n|\r|\n)/;
-const HEAD_END = /^(?:---|\.\.\.)[ \t]*$/m;
+const HEAD_END = /(?<=^|\n|\r)(?:---|\.\.\.)[ \t]*(?=[\r\n]|$)/;
+
+const LAWFUL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 function accept(fields: Fields, note: string | undefined): HeadReading {
   const parsed = v.safeParse(SkillHead, fields);
