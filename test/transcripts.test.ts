@@ -1,5 +1,6 @@
 import { startProgram } from './harness/program.ts';
 import { type Connect, type Transport, testTranscripts } from './harness/transcript.ts';
+import { connectHttp, connectSse } from './harness/web-connection.ts';
 
 /** The built program on its pipes. */
 const connectStdio: Connect = async (t, tree) => {
@@ -22,6 +23,8 @@ const connectStdio: Connect = async (t, tree) => {
 
 const transports: readonly Transport[] = [
   { name: 'stdio', kinds: ['legacy', 'modern', 'both', 'pipe'], connect: connectStdio },
+  { name: 'http', kinds: ['legacy', 'modern', 'both'], connect: connectHttp },
+  { name: 'sse', kinds: ['legacy', 'modern', 'both'], connect: connectSse },
 ];
 
 testTranscripts(transports);

@@ -63,6 +63,10 @@ export interface Stream {
   next(): Promise<StreamEvent>;
   /** The data of the next event, parsed. */
   message(): Promise<Answer>;
+  /** Every event from now on, until the stream ends. */
+  events(): AsyncIterable<StreamEvent>;
+  /** The whole of an answer that is no stream. */
+  body(): Promise<string>;
   /** Settles when the stream is over; whether it ended as it should. */
   readonly ended: Promise<boolean>;
   close(): void;
@@ -109,6 +113,13 @@ export async function openStream(t: TestContext, url: string, options: Ask = {})
     headers: response.headers,
     next,
     message: async () => JSON.parse((await next()).data),
+    async *events() {
+      for (let event = await next().catch(ignore); event; event = await next().catch(ignore)) yield event;
+    },
+    async body() {
+      await ended;
+      return text;
+    },
     ended,
     close: () => response.destroy(),
   };
@@ -141,6 +152,9 @@ export function initialize(client = 'test', version = '2025-11-25'): Answer {
 }
 
 // --- internal ---
+
+// The end of a stream, to one who reads on until it comes.
+const ignore = () => undefined;
 
 function send(url: string, { verb, headers = {}, body, raw }: Ask): Promise<IncomingMessage> {
   const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
