@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { SnapshotOptions } from './catalog/snapshot.ts';
 import type { TriggerOptions } from './catalog/triggers.ts';
+import type { HubSourceOptions } from './hub/source.ts';
 import { createLog, type Log } from './log.ts';
 import type { HostOptions } from './methods/hosts.ts';
 import { splitPatterns } from './skills/filter.ts';
@@ -34,6 +35,14 @@ export interface SkillwireOptions {
   readonly descriptionBudget?: number;
   /** Whether every skill is a prompt too. */
   readonly prompts?: boolean;
+  /** Whether the tools of other MCP servers are served too. */
+  readonly hub?: boolean;
+  /** Further files that name upstream servers. */
+  readonly configFiles?: readonly string[];
+  /** Whether the project's own file may start servers without having been trusted. */
+  readonly trustProject?: boolean;
+  /** Milliseconds between two looks at a quiet upstream server. */
+  readonly healthInterval?: number;
   readonly cwd?: string;
   readonly home?: string;
   /** Where `CLAUDE_CONFIG_DIR` and `CODEX_HOME` are looked up. */
@@ -64,12 +73,14 @@ export const DEFAULT_ADDRESS = {
   noAuth: false,
 } as const satisfies ListenAddress;
 
-export interface Settings extends SkillSourceOptions, SnapshotOptions, TriggerOptions, HostOptions {
+export interface Settings extends SkillSourceOptions, SnapshotOptions, TriggerOptions, HostOptions, HubSourceOptions {
   readonly prompts: boolean;
+  readonly hub: boolean;
   readonly log: Log;
 }
 
 export const DEFAULT_REFRESH_INTERVAL = 30_000;
+export const DEFAULT_HEALTH_INTERVAL = 30_000;
 
 export function settingsFrom(options: SkillwireOptions): Settings {
   return {
@@ -92,6 +103,10 @@ export function settingsFrom(options: SkillwireOptions): Settings {
     describe: options.describe ?? 'auto',
     descriptionBudget: options.descriptionBudget,
     prompts: options.prompts ?? true,
+    hub: options.hub ?? false,
+    configFiles: options.configFiles ?? [],
+    trustProject: options.trustProject ?? false,
+    healthInterval: options.healthInterval ?? DEFAULT_HEALTH_INTERVAL,
     log: options.log ?? createLog(() => {}, 'error'),
   };
 }

@@ -1,5 +1,6 @@
 /** `skillwire`: the server as a library. Streams, clock and environment are the caller's. */
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
+import type { UpstreamStatus } from './hub/upstream.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
 import type { Listening, ListenOptions } from './transports/listener.ts';
@@ -7,6 +8,7 @@ import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts
 
 export type { Refreshed, Registry } from './catalog/registry.ts';
 export type { ListenAddress, SkillwireOptions } from './config.ts';
+export type { State, UpstreamStatus } from './hub/upstream.ts';
 export { createLog, type Level, type Log } from './log.ts';
 export type { Listed, Problem, Resolution, Skill, Snapshot } from './model.ts';
 export {
@@ -28,13 +30,16 @@ export interface Skillwire {
   serveHttp(where?: ServeHttpOptions): Promise<Listening>;
   /** The same over the older HTTP+SSE alone. */
   serveSse(where?: ServeHttpOptions): Promise<Listening>;
-  close(): void;
+  /** What has become of the upstream servers. */
+  status(): readonly UpstreamStatus[];
+  /** Settles when the upstream servers have ended. */
+  close(): Promise<void>;
 }
 
 export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'server' | 'onAccess'> {}
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
-  const { handle, registry, health, close } = createServer(settingsFrom(options));
+  const { handle, registry, status, health, close, end } = createServer(settingsFrom(options));
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
@@ -42,19 +47,33 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     health: () => ({ ...health() }),
     onLast: close,
   });
+  const thenEnd = (listening: Listening): Listening => ({
+    ...listening,
+    async close() {
+      await listening.close();
+      await end();
+    },
+  });
   return {
     handle,
     registry,
-    close,
+    status,
+    async close() {
+      close();
+      await end();
+    },
     // Loaded when asked for: most run on stdio and should not wait for an HTTP server to load.
     async serveHttp(where = {}) {
       const { serveHttp } = await import('./transports/http.ts');
-      return serveHttp(handle, listenOptions(where));
+      return thenEnd(await serveHttp(handle, listenOptions(where)));
     },
     async serveSse(where = {}) {
       const { serveSse } = await import('./transports/sse.ts');
-      return serveSse(handle, listenOptions(where));
+      return thenEnd(await serveSse(handle, listenOptions(where)));
     },
-    serveStdio: (pipes, stop = new AbortController().signal) => serveStdio(handle, pipes, { stop, onLast: close }),
+    async serveStdio(pipes, stop = new AbortController().signal) {
+      await serveStdio(handle, pipes, { stop, onLast: close });
+      await end();
+    },
   };
 }

@@ -2,7 +2,7 @@
  * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
  * Always true: everything is readonly; a change is a new object.
  */
-import type { Call } from './protocol/index.ts';
+import type { Call, Params } from './protocol/index.ts';
 
 export type Location = 'project' | 'global' | 'plugin' | 'custom';
 
@@ -102,8 +102,8 @@ export interface Watched {
 /** What one source has to offer at one moment. */
 export interface Contribution {
   readonly skills: readonly Skill[];
-  readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
+  readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
   readonly watched: readonly Watched[];
   /** Something was caught in the middle of a change: look again soon. */
@@ -146,9 +146,9 @@ export interface Snapshot {
   readonly generation: number;
   readonly names: Names;
   readonly addresses: Addresses;
-  readonly tools: readonly Tool[];
   /** Resources that are not files of skills, by URI. */
   readonly resources: ReadonlyMap<string, Resource>;
+  readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
 }
 
@@ -195,11 +195,23 @@ export interface ToolResult {
   readonly [extra: string]: unknown;
 }
 
+/** One `tools/call`, with everything its sender put into it. */
+export interface ToolCall extends Call {
+  readonly params: Params;
+}
+
 export interface Tool {
   /** The plain spelling; hosts may see another. */
   readonly name: string;
   /** Answers from what is on disk when the call comes, not from the last refresh. */
   readonly fresh: boolean;
   define(snapshot: Snapshot, view: View): ToolDefinition;
-  run(args: unknown, snapshot: Snapshot, call: Call): ToolResult | Promise<ToolResult>;
+  run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolResult | Promise<ToolResult>;
+}
+
+/** A tool of an upstream server. */
+export interface ForeignTool extends Tool {
+  readonly server: string;
+  /** As its server calls it. */
+  readonly short: string;
 }

@@ -5,6 +5,8 @@
 import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
 import { startTriggers } from './catalog/triggers.ts';
 import type { Settings } from './config.ts';
+import type { HubSource } from './hub/source.ts';
+import type { UpstreamStatus } from './hub/upstream.ts';
 import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromptShelf, promptMethods } from './methods/prompts.ts';
@@ -30,8 +32,12 @@ export interface Server {
   readonly registry: Registry;
   /** What an operator may know: counts, no contents. */
   health(): Health;
+  /** The upstream servers, as far as they are known. */
+  status(): readonly UpstreamStatus[];
   /** Stops looking for changes and ends open subscriptions with their final answer. Calls in flight go on. */
   close(): void;
+  /** After the last answer: ends the upstream servers and settles when nothing of them is left. */
+  end(): Promise<void>;
 }
 
 export interface Health {
@@ -41,11 +47,13 @@ export interface Health {
   readonly skills: number;
   readonly tools: number;
   readonly problems: number;
+  readonly upstreams: readonly Pick<UpstreamStatus, 'name' | 'state' | 'reason' | 'nextAttempt' | 'tools'>[];
 }
 
 export function createServer(settings: Settings): Server {
   const { log } = settings;
-  const registry = createRegistry([createSkillSource(settings, log.info)], settings);
+  const hub = settings.hub ? lazyHub(settings, (reason) => void registry.refresh(reason)) : undefined;
+  const registry: Registry = createRegistry([createSkillSource(settings, log.info), ...(hub ? [hub] : [])], settings);
   const shelf = createToolShelf([skillTool(log, undefined)], settings);
   const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
   const updates = createUpdates(registry, resourceState, markAnnounced);
@@ -90,6 +98,8 @@ export function createServer(settings: Settings): Server {
     log.error(`${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   });
 
+  const status = () => hub?.status() ?? [];
+
   registry.onRefresh(createRefreshReport(log));
   const stopTriggers = startTriggers(registry, settings, log);
   log.info('scanning skill directories');
@@ -97,10 +107,14 @@ export function createServer(settings: Settings): Server {
   return {
     handle,
     registry,
-    health: () => healthOf(registry.current(), shelf.size),
+    health: () => healthOf(registry.current(), shelf.size, status()),
+    status,
     close() {
       stopTriggers();
       feed.close();
+    },
+    async end() {
+      await hub?.close();
     },
   };
 }
@@ -110,7 +124,11 @@ export function createServer(settings: Settings): Server {
 const INSTRUCTIONS =
   'Skills are instructions for particular kinds of tasks. Before you start a task, see whether one of the skills in the description of the skill tool fits; if so, load it by name and follow it.';
 
-function healthOf(snapshot: Snapshot | undefined, toolsOf: (snapshot: Snapshot) => number): Health {
+function healthOf(
+  snapshot: Snapshot | undefined,
+  toolsOf: (snapshot: Snapshot) => number,
+  upstreams: readonly UpstreamStatus[],
+): Health {
   return {
     state: snapshot ? 'ready' : 'starting',
     version: VERSION,
@@ -118,6 +136,13 @@ function healthOf(snapshot: Snapshot | undefined, toolsOf: (snapshot: Snapshot) 
     skills: snapshot?.names.listed.length ?? 0,
     tools: snapshot ? toolsOf(snapshot) : 0,
     problems: snapshot?.problems.length ?? 0,
+    upstreams: upstreams.map(({ name, state, reason, nextAttempt, tools }) => ({
+      name,
+      state,
+      ...(reason === undefined ? {} : { reason }),
+      ...(nextAttempt === undefined ? {} : { nextAttempt }),
+      tools,
+    })),
   };
 }
 
@@ -132,6 +157,26 @@ function createOnceReport(log: Log): (problem: Problem) => void {
 }
 
 const MOST_SAID = 10_000;
+
+/** The hub's code is loaded only where it is asked for: without it nothing can be started. */
+function lazyHub(settings: Settings, changed: (reason: string) => void): HubSource {
+  let opened: HubSource | undefined;
+  let opening: Promise<HubSource> | undefined;
+  const open = async () => {
+    const { createHubSource } = await import('./hub/source.ts');
+    opened = createHubSource(settings, changed);
+    return opened;
+  };
+  return {
+    name: 'hub',
+    async load() {
+      opening ??= open();
+      return (await opening).load();
+    },
+    status: () => opened?.status() ?? [],
+    close: async () => (await opening)?.close(),
+  };
+}
 
 /** One line per refresh, and every Problem once: when it first appears. */
 function createRefreshReport(log: Log): (refreshed: Refreshed) => void {

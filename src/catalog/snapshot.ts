@@ -2,9 +2,9 @@
  * From what the sources contribute to what is served: filtered, folded, named. Pure: equal input, equal output.
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
  */
-import type { Contribution, Problem, Skill, Snapshot } from '../model.ts';
+import type { Contribution, ForeignTool, Problem, Skill, Snapshot } from '../model.ts';
 import { createAddresses } from '../skills/address.ts';
-import { applyFilter, type Filter } from '../skills/filter.ts';
+import { applyFilter, type Filter, type Subject } from '../skills/filter.ts';
 import { createNames, findShadowed } from '../skills/resolve.ts';
 
 export interface SnapshotOptions extends Filter {
@@ -17,18 +17,21 @@ export function buildSnapshot(
   options: SnapshotOptions,
   generation: number,
 ): Snapshot {
-  const skills = contributions.flatMap((contribution) => contribution.skills);
+  const skills = contributions.flatMap((contribution) => contribution.skills.map(skillItem));
+  const tools = contributions.flatMap((contribution) => contribution.tools.map(toolItem));
   const problems = contributions.flatMap((contribution) => contribution.problems);
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
-  const filtered = applyFilter(skills, subjectOf, options, WELL_KNOWN);
-  const names = createNames(filtered.kept, findStandIns(filtered.kept, options.dedupe));
+  // Skills and tools go through together, so that a pattern which selects some of either is not reported as idle.
+  const filtered = applyFilter([...skills, ...tools], ({ subject }) => subject, options, WELL_KNOWN);
+  const shown = filtered.kept.flatMap(({ skill }) => (skill ? [skill] : []));
+  const names = createNames(shown, findStandIns(shown, options.dedupe));
   const { addresses, problems: unaddressed } = createAddresses(names.listed);
   const resources = contributions.flatMap((contribution) => contribution.resources);
   return Object.freeze({
     generation,
     names,
     addresses,
-    tools: contributions.flatMap((contribution) => contribution.tools),
+    tools: filtered.kept.flatMap(({ tool }) => (tool ? [tool] : [])),
     resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
     problems: [...problems, ...filtered.problems, ...findShadowed(names), ...unaddressed] satisfies readonly Problem[],
   });
@@ -39,11 +42,18 @@ export function buildSnapshot(
 // Providers a pattern may name even while they hold no skill.
 const WELL_KNOWN = ['agents', 'claude', 'codex', 'custom'];
 
-const subjectOf = ({ name, provider, plugin }: Skill) => ({
-  name,
-  group: provider,
-  plugin,
+/** Something a filter may leave out: a skill or a tool. */
+interface Item {
+  readonly subject: Subject;
+  readonly skill?: Skill;
+  readonly tool?: ForeignTool;
+}
+
+const skillItem = (skill: Skill): Item => ({
+  subject: { name: skill.name, group: skill.provider, plugin: skill.plugin },
+  skill,
 });
+const toolItem = (tool: ForeignTool): Item => ({ subject: { name: tool.short, group: tool.server }, tool });
 
 /** Further ways to a directory already met and, if asked, further copies of a file already met: each with its first. */
 function findStandIns(skills: readonly Skill[], dedupe: boolean): ReadonlyMap<Skill, Skill> {

@@ -3,7 +3,13 @@
  * Owns: flags and what they may hold. Leaves alone: what the program does with them.
  */
 import { parseArgs } from 'node:util';
-import { DEFAULT_ADDRESS, DEFAULT_REFRESH_INTERVAL, type ListenAddress, type SkillwireOptions } from '../config.ts';
+import {
+  DEFAULT_ADDRESS,
+  DEFAULT_HEALTH_INTERVAL,
+  DEFAULT_REFRESH_INTERVAL,
+  type ListenAddress,
+  type SkillwireOptions,
+} from '../config.ts';
 import type { LEVELS, Level } from '../log.ts';
 import { DEFAULT_BUDGET } from '../methods/hosts.ts';
 import { nearest } from '../near.ts';
@@ -134,6 +140,20 @@ export const OPTIONS = {
     type: 'boolean',
     help: 'Do not offer skills as prompts.',
   },
+  hub: { type: 'boolean', help: 'Serve the tools of other MCP servers too (~/.kode.json, ./.kode.json).' },
+  config: {
+    type: 'string',
+    multiple: true,
+    hint: 'FILE',
+    help: 'Also take MCP servers from here, in the shape of .mcp.json. Repeatable.',
+  },
+  'trust-project': { type: 'boolean', help: "Let this project's .kode.json start its servers." },
+  'health-interval': {
+    type: 'string',
+    hint: 'MS',
+    default: String(DEFAULT_HEALTH_INTERVAL),
+    help: 'Milliseconds between two looks at a quiet upstream server.',
+  },
   'log-level': {
     type: 'string',
     hint: 'error|warn|info|debug',
@@ -251,6 +271,10 @@ function skillwireOptions(values: Values): SkillwireOptions {
     dedupe: values.dedupe ?? false,
     prompts: !values['no-prompts'],
     followSymlinks: values['follow-symlinks'] ?? false,
+    hub: values.hub ?? false,
+    configFiles: values.config ?? [],
+    trustProject: values['trust-project'] ?? false,
+    healthInterval: wholeNumber('health-interval', values['health-interval'], 1),
     ...(values.root === undefined ? {} : { root: values.root }),
     ...(values['plugins-file'] === undefined ? {} : { pluginsFile: values['plugins-file'] }),
     ...(values['plugins-root'] === undefined ? {} : { pluginsRoot: values['plugins-root'] }),

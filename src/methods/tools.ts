@@ -68,13 +68,14 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
     },
     {
       name: 'tools/call',
-      async run({ name, arguments: args = {} }, call) {
+      async run(params, call) {
+        const { name, arguments: args = {} } = params;
         if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
         if (!isObject(args)) throw invalidParams('arguments must be an object');
         const snapshot = await registry.ready();
         const tool = shelf.find(snapshot, name);
         if (!tool) throw invalidParams(`unknown tool "${name.slice(0, 100)}"`);
-        return tool.run(args, snapshot, call);
+        return tool.run(args, snapshot, { ...call, params });
       },
     },
   ];

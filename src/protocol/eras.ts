@@ -4,7 +4,7 @@
  * Owns: which era a message belongs to, its envelope, the stamp on its results. Leaves alone: what the methods do.
  * Always true: a method that an era lacks is missing from its table; nothing asks which era it is in.
  */
-import { headerMismatch, invalidParams, unsupportedVersion } from './errors.ts';
+import { headerMismatch, internalError, invalidParams, unsupportedVersion } from './errors.ts';
 import type { Client, Session } from './session.ts';
 import { type Decoded, type Id, isObject, type Message, type Notice, type Params, type Request } from './wire.ts';
 
@@ -82,7 +82,12 @@ export function legacyEra({ methods, notices }: Vocabulary): Era {
     speaks: () => true,
     takesBatches: (session) => BATCHED.includes(session.handshake?.version ?? ''),
     open: (_request, session) => session.handshake ?? STRANGER,
-    seal: (result) => result,
+    seal(result) {
+      // Said by a server behind us; there is no such word here, and a client would take it for an answer.
+      if ('resultType' in result)
+        throw internalError(`"${result.resultType}" takes a client of a later protocol version`);
+      return result;
+    },
   };
 }
 

@@ -44,11 +44,7 @@ export function decode(text: string): Decoded {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return {
-      kind: 'invalid',
-      id: null,
-      error: parseError(error instanceof Error ? error.message : 'not JSON'),
-    };
+    return { kind: 'invalid', id: null, error: parseError(error instanceof Error ? error.message : 'not JSON') };
   }
   return Array.isArray(value) ? value.map(classify) : classify(value);
 }
@@ -87,18 +83,8 @@ function classify(value: unknown): Message {
   if (typeof value.method !== 'string') return invalid(id, 'method must be text');
   if (value.id !== undefined && id === null) return invalid(null, 'id must be text or a whole number');
   const { method, params = NO_PARAMS } = value;
-  if (id === null)
-    return {
-      kind: 'notice',
-      method,
-      params: isObject(params) ? params : NO_PARAMS,
-    };
-  if (!isObject(params))
-    return {
-      kind: 'invalid',
-      id,
-      error: invalidParams('params must be an object'),
-    };
+  if (id === null) return { kind: 'notice', method, params: isObject(params) ? params : NO_PARAMS };
+  if (!isObject(params)) return { kind: 'invalid', id, error: invalidParams('params must be an object') };
   return { kind: 'request', id, method, params };
 }
 

@@ -1,0 +1,263 @@
+/**
+ * The two ways MCP has been spoken, seen from the side that asks: as two values of one type.
+ * Owns: which of them a server speaks, the envelope of requests, the stamp on results, how changes are subscribed to.
+ * Leaves alone: the same two from the side that answers (protocol/eras.ts), what is asked for (upstream.ts).
+ * Always true: nothing outside this file asks which of the two it is.
+ */
+import { isObject, LEGACY_VERSIONS, MODERN_VERSIONS, type Params, RpcError } from '../protocol/index.ts';
+import type { Asking, Link } from './link.ts';
+import { headerValue } from './param-headers.ts';
+import { type HeaderFields, HttpError, UpstreamError } from './wire.ts';
+
+export interface Identity {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A link on which both sides know how the other speaks. */
+export interface Conversation {
+  readonly version: string;
+  readonly server: Identity;
+  readonly capabilities: Params;
+  /** Repeats arguments in headers (see param-headers.ts). */
+  readonly paramHeaders: boolean;
+  ask(method: string, params: Params, asking: Asking): Promise<Params>;
+  /** The cheapest sign of life that this server gives; any answer is one. */
+  pulse(timeout: number): Promise<void>;
+  /** From now on the server tells when its lists change; `lost` is called when it no longer does. */
+  subscribe(lost: (error: unknown) => void): void;
+}
+
+export interface GreetingOptions {
+  readonly client: Identity;
+  /** For all of it together. */
+  readonly timeout: number;
+  /** How long silence may last until a server is taken for one that does not know our first question. */
+  readonly probe: number;
+  /** What this server turned out to speak last time. */
+  readonly known: DialectName | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type DialectName = 'modern' | 'legacy';
+
+export interface Greeting {
+  readonly dialect: DialectName;
+  readonly conversation: Conversation;
+}
+
+/** Finds out what the server speaks and begins to speak it. */
+export async function greet(link: Link, options: GreetingOptions): Promise<Greeting> {
+  if (options.known === 'legacy') return shakeHands(link, options);
+  const discovered = discover(link, options);
+  const outcome = await Promise.race([discovered.catch((error: unknown) => asError(error)), silence(options.probe)]);
+  if (outcome === SILENT) {
+    // It may be slow to start or not know the question. Whatever it answers first shows which.
+    return Promise.any([discovered, shakeHands(link, options)]).catch((error: AggregateError) => {
+      throw error.errors.at(-1);
+    });
+  }
+  if (!(outcome instanceof Error)) return outcome;
+  if (link.ended.aborted || isFinal(outcome)) throw outcome;
+  return shakeHands(link, options);
+}
+
+// --- internal ---
+
+const PREFIX = 'io.modelcontextprotocol/';
+const META = {
+  version: `${PREFIX}protocolVersion`,
+  capabilities: `${PREFIX}clientCapabilities`,
+  client: `${PREFIX}clientInfo`,
+  server: `${PREFIX}serverInfo`,
+  level: `${PREFIX}logLevel`,
+} as const;
+const UNSUPPORTED_VERSION = -32022;
+
+/** What one way of speaking adds to questions and takes from answers. */
+interface Dialect {
+  readonly version: string;
+  readonly pulse: string;
+  /** Closing the stream of an answer cancels the request. */
+  readonly closingCancels: boolean;
+  readonly paramHeaders: boolean;
+  seal(params: Params): Params;
+  open(result: Params): Params;
+  headers(method: string, params: Params): HeaderFields;
+  subscribe(ask: Conversation['ask'], link: Link, capabilities: Params): Promise<void>;
+}
+
+function modernDialect(version: string, client: Identity): Dialect {
+  return {
+    version,
+    pulse: 'server/discover',
+    closingCancels: true,
+    paramHeaders: true,
+    seal(params) {
+      const { [META.capabilities]: theirs, ...meta } = metaOf(params);
+      // What the client in front of us can do is what can be asked of it through us.
+      const capabilities = isObject(theirs) ? theirs : {};
+      const own = { [META.version]: version, [META.client]: client, [META.capabilities]: capabilities };
+      return { ...params, _meta: { ...meta, ...own } };
+    },
+    open({ resultType, ...result }) {
+      const { [META.server]: _server, ...meta } = metaOf(result);
+      const { _meta, ...rest } = result;
+      const kept = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+      return resultType === undefined || resultType === 'complete' ? kept : { resultType, ...kept };
+    },
+    headers(method, params) {
+      const name = NAMED.get(method);
+      const value = name === undefined ? undefined : params[name];
+      return {
+        'mcp-protocol-version': version,
+        'mcp-method': method,
+        ...(typeof value === 'string' ? { 'mcp-name': headerValue(value) } : {}),
+      };
+    },
+    async subscribe(ask, _link, capabilities) {
+      const wanted = LISTS.flatMap(([name, key]) => (announces(capabilities, name) ? [[key, true]] : []));
+      if (wanted.length === 0) return;
+      await ask('subscriptions/listen', { notifications: Object.fromEntries(wanted) }, {});
+      throw new UpstreamError('the server ended the subscription');
+    },
+  };
+}
+
+function legacyDialect(version: string): Dialect {
+  const headers = { 'mcp-protocol-version': version };
+  return {
+    version,
+    pulse: 'ping',
+    closingCancels: false,
+    paramHeaders: false,
+    seal(params) {
+      if (params._meta === undefined) return params;
+      const modern: readonly string[] = Object.values(META);
+      const meta = Object.entries(metaOf(params)).filter(([key]) => !modern.includes(key));
+      const { _meta, ...rest } = params;
+      return meta.length > 0 ? { ...rest, _meta: Object.fromEntries(meta) } : rest;
+    },
+    open: (result) => result,
+    headers: () => headers,
+    async subscribe(_ask, link, capabilities) {
+      if (LISTS.some(([name]) => announces(capabilities, name))) link.wire.listen(headers);
+    },
+  };
+}
+
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+/** The lists we follow: their capability, and their key in a subscription. */
+const LISTS = [
+  ['tools', 'toolsListChanged'],
+  ['resources', 'resourcesListChanged'],
+] as const;
+
+function announces(capabilities: Params, name: string): boolean {
+  const one = capabilities[name];
+  return isObject(one) && one.listChanged === true;
+}
+
+async function discover(link: Link, options: GreetingOptions): Promise<Greeting> {
+  const [newest = ''] = MODERN_VERSIONS;
+  const ask = (dialect: Dialect) =>
+    link.request('server/discover', dialect.seal({}), {
+      headers: dialect.headers('server/discover', {}),
+      timeout: options.timeout,
+      signal: options.signal,
+    });
+  let dialect = modernDialect(newest, options.client);
+  const answer = await ask(dialect).catch((error: unknown) => {
+    const rpc = rpcOf(error);
+    if (rpc?.code !== UNSUPPORTED_VERSION) throw error;
+    const { supported } = isObject(rpc.data) ? rpc.data : {};
+    const common = MODERN_VERSIONS.find((one) => Array.isArray(supported) && supported.includes(one));
+    if (common === undefined) throw error;
+    dialect = modernDialect(common, options.client);
+    return ask(dialect);
+  });
+  const { supportedVersions } = answer;
+  // An old server that answers anything to anything has not understood the question.
+  if (!Array.isArray(supportedVersions)) throw new UpstreamError('the answer to server/discover names no versions');
+  const server = identityOf(metaOf(answer)[META.server]);
+  return { dialect: 'modern', conversation: converse(link, dialect, server, answer.capabilities) };
+}
+
+async function shakeHands(link: Link, { client, timeout, signal }: GreetingOptions): Promise<Greeting> {
+  const [newest = ''] = LEGACY_VERSIONS;
+  const opening = { protocolVersion: newest, capabilities: {}, clientInfo: client };
+  const answer = await link.request('initialize', opening, { timeout, signal });
+  const { protocolVersion: version, serverInfo, capabilities } = answer;
+  if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version))
+    throw new UpstreamError(`the server speaks protocol version ${JSON.stringify(version)}, which we do not`);
+  const dialect = legacyDialect(version);
+  link.notify('notifications/initialized', undefined, dialect.headers('', {}));
+  return { dialect: 'legacy', conversation: converse(link, dialect, identityOf(serverInfo), capabilities) };
+}
+
+function converse(link: Link, dialect: Dialect, server: Identity, theirs: unknown): Conversation {
+  const capabilities = isObject(theirs) ? theirs : {};
+  const { closingCancels } = dialect;
+
+  async function ask(method: string, params: Params, { headers, ...asking }: Asking): Promise<Params> {
+    const full = { ...dialect.headers(method, params), ...headers };
+    try {
+      return dialect.open(
+        await link.request(method, dialect.seal(params), { ...asking, headers: full, closingCancels }),
+      );
+    } catch (error) {
+      throw rpcOf(error) ?? error;
+    }
+  }
+
+  return {
+    version: dialect.version,
+    server,
+    capabilities,
+    paramHeaders: dialect.paramHeaders && link.wire.ownStreams,
+    ask,
+    async pulse(timeout) {
+      // An error is an answer too: who refuses is alive.
+      await ask(dialect.pulse, {}, { timeout }).catch((error) => {
+        if (!(error instanceof RpcError)) throw error;
+      });
+    },
+    subscribe: (lost) => void dialect.subscribe(ask, link, capabilities).catch(lost),
+  };
+}
+
+const SILENT = Symbol('silent');
+
+function silence(milliseconds: number): Promise<typeof SILENT> {
+  return new Promise((done) => void setTimeout(() => done(SILENT), milliseconds).unref());
+}
+
+/** Refused for who we are, or never reached: another first word changes nothing. */
+function isFinal(error: Error): boolean {
+  if (error instanceof RpcError) return false;
+  if (error instanceof HttpError) return error.status === 401 || error.status === 403;
+  return !(error instanceof UpstreamError);
+}
+
+function rpcOf(error: unknown): RpcError | undefined {
+  if (error instanceof HttpError) return error.rpc;
+  return error instanceof RpcError ? error : undefined;
+}
+
+function identityOf(info: unknown): Identity {
+  const { name, version } = isObject(info) ? info : {};
+  return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' };
+}
+
+function metaOf({ _meta }: Params): Params {
+  return isObject(_meta) ? _meta : {};
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

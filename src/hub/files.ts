@@ -1,0 +1,111 @@
+/**
+ * The files that name upstream servers: the user's, the project's, and those given by hand.
+ * Owns: which files, in which order, and whom they are believed. Leaves alone: what an entry means (config.ts).
+ * Always true: a whole entry replaces a whole entry; a project file that is not trusted starts, and stops, nothing.
+ */
+import { basename, dirname, join, resolve } from 'node:path';
+import { messageOf } from '../log.ts';
+import type { Problem, Watched } from '../model.ts';
+import { isObject, type Params } from '../protocol/index.ts';
+import { isMissing, readRegularFile } from '../skills/files.ts';
+import { idlePlan, type Plan, planOf } from './config.ts';
+import type { Environment } from './launch.ts';
+import { isTrusted, trustFile } from './trust.ts';
+
+export interface FileOptions {
+  readonly cwd: string;
+  readonly home: string;
+  readonly env: Environment;
+  /** Further files, from the command line. */
+  readonly configFiles: readonly string[];
+  readonly trustProject: boolean;
+}
+
+export interface Configuration {
+  readonly plans: readonly Plan[];
+  readonly problems: readonly Problem[];
+  readonly watched: readonly Watched[];
+}
+
+export const projectFile = (cwd: string) => join(cwd, FILE_NAME);
+
+export function readConfiguration(options: FileOptions): Configuration {
+  const { cwd, home, env } = options;
+  const variables = { env, workspaceFolder: cwd, userHome: home };
+  const plans = new Map<string, Plan>();
+  const problems: Problem[] = [];
+
+  for (const { file, needsTrust, mustExist } of filesOf(options)) {
+    const found = readEntries(file, mustExist);
+    if (found.kind === 'absent') continue;
+    if (found.kind === 'broken') {
+      problems.push({ where: file, what: found.why });
+      continue;
+    }
+    const trusted = !needsTrust || found.servers.size === 0 || isTrusted(trustFile(home, env), file, found.text);
+    for (const [name, entry] of found.servers) {
+      const plan = trusted
+        ? planOf(name, entry, { from: file, variables })
+        : idlePlan(name, file, 'untrusted', UNTRUSTED);
+      if (trusted || !plans.has(name)) plans.set(name, plan);
+      const { way } = plan;
+      if (way.kind === 'none' && way.state !== 'disabled')
+        problems.push({ where: file, what: `server "${name}": ${way.reason}` });
+    }
+  }
+  const watched = [...filesOf(options).map(({ file }) => file), trustFile(home, env)].map((file) => ({
+    directory: dirname(file),
+    only: basename(file),
+  }));
+  return { plans: [...plans.values()], problems, watched };
+}
+
+export type Entries =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'broken'; readonly why: string }
+  | { readonly kind: 'read'; readonly text: string; readonly servers: ReadonlyMap<string, unknown> };
+
+export function readEntries(file: string, mustExist: boolean): Entries {
+  let text: string;
+  try {
+    text = readRegularFile(file, MAX_FILE).bytes.toString('utf8');
+  } catch (error) {
+    if (!isMissing(error)) return { kind: 'broken', why: `cannot be read: ${messageOf(error)}` };
+    return mustExist ? { kind: 'broken', why: 'does not exist' } : { kind: 'absent' };
+  }
+  const parsed = parse(text);
+  if (!parsed) return { kind: 'broken', why: 'is not a JSON object' };
+  const { mcpServers = {} } = parsed;
+  if (!isObject(mcpServers)) return { kind: 'broken', why: 'mcpServers must be an object' };
+  return { kind: 'read', text, servers: new Map(Object.entries(mcpServers)) };
+}
+
+// --- internal ---
+
+const FILE_NAME = '.kode.json';
+const UNTRUSTED = 'not started: this project is not trusted; look at the file, then run "skillwire trust"';
+// Agents keep their history in these files too.
+const MAX_FILE = 64 * 1024 * 1024;
+
+interface ConfigFile {
+  readonly file: string;
+  readonly needsTrust: boolean;
+  readonly mustExist: boolean;
+}
+
+function filesOf({ cwd, home, configFiles, trustProject }: FileOptions): readonly ConfigFile[] {
+  const user = { file: join(home, FILE_NAME), needsTrust: false, mustExist: false };
+  const project = { file: projectFile(cwd), needsTrust: !trustProject, mustExist: false };
+  const given = configFiles.map((file) => ({ file: resolve(cwd, file), needsTrust: false, mustExist: true }));
+  // In the home directory the project's file is the user's own.
+  return [user, ...(project.file === user.file ? [] : [project]), ...given];
+}
+
+function parse(text: string): Params | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * All upstream servers together.
+ * Owns: which of them run, and what their tools are called outside. Leaves alone: one of them (upstream.ts), where
+ * their configuration comes from (files.ts).
+ * Always true: servers start, fail and end side by side; a change of one touches no other.
+ */
+import { createHash } from 'node:crypto';
+import { platform as platformOf } from 'node:os';
+import type { Log } from '../log.ts';
+import type { Params } from '../protocol/index.ts';
+import { idlePlan, type Plan } from './config.ts';
+import type { Identity } from './dialects.ts';
+import type { UpstreamTool } from './inventory.ts';
+import { baseEnvironment, type Environment } from './launch.ts';
+import { createReaper } from './reaper.ts';
+import { type CallRequest, createUpstream, type Upstream, type UpstreamStatus } from './upstream.ts';
+
+export interface FleetOptions {
+  readonly env: Environment;
+  readonly log: Log;
+  readonly client: Identity;
+  readonly healthInterval: number;
+  /** What is offered by the server of that name has changed. */
+  changed(name: string): void;
+}
+
+/** A tool, and how to call it. */
+export interface FleetTool {
+  readonly server: string;
+  readonly tool: UpstreamTool;
+  call(request: CallRequest): Promise<Params>;
+}
+
+export interface Fleet {
+  /** From now on exactly these: new and changed ones start, missing and changed ones end, the rest go on. */
+  apply(plans: readonly Plan[]): void;
+  upstreams(): readonly Upstream[];
+  /** Sorted by server and then as the server lists them. */
+  tools(): readonly FleetTool[];
+  status(): readonly UpstreamStatus[];
+  /** Settles when each is ready or has failed once. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createFleet({ env, log, client, healthInterval, changed }: FleetOptions): Fleet {
+  const platform = platformOf();
+  const reaper = createReaper(platform);
+  const running = new Map<string, Upstream>();
+  const leaving = new Set<Promise<void>>();
+  const inherited = baseEnvironment(env);
+  const ancestors = (env[LINEAGE] ?? '').split(' ').filter((one) => one !== '');
+
+  function start(plan: Plan): Upstream {
+    const ready = withLineage(plan);
+    return createUpstream(ready, { client, log, healthInterval, changed, stdio: { platform, env, reaper } });
+  }
+
+  /** A hub may run a hub; but a server that is already among those we run in would run us for ever. */
+  function withLineage(plan: Plan): Plan {
+    const { way } = plan;
+    if (way.kind !== 'stdio') return plan;
+    const mark = createHash('sha256')
+      .update(JSON.stringify([way.command, way.args, way.cwd]))
+      .digest('hex')
+      .slice(0, 16);
+    if (ancestors.includes(mark))
+      return idlePlan(plan.name, plan.from, 'failed', 'not started: this hub runs inside it');
+    return { ...plan, way: { ...way, env: { ...inherited, ...way.env, [LINEAGE]: [...ancestors, mark].join(' ') } } };
+  }
+
+  function stop(upstream: Upstream): void {
+    const gone = upstream.close().finally(() => leaving.delete(gone));
+    leaving.add(gone);
+  }
+
+  const byName = () => [...running.values()].sort((a, b) => (a.plan.name < b.plan.name ? -1 : 1));
+
+  return {
+    apply(plans) {
+      const wanted = new Map(plans.map((plan) => [plan.name, plan]));
+      for (const [name, upstream] of running) {
+        if (wanted.get(name)?.key === upstream.plan.key) continue;
+        running.delete(name);
+        stop(upstream);
+        changed(name);
+      }
+      for (const [name, plan] of wanted) if (!running.has(name)) running.set(name, start(plan));
+    },
+    upstreams: byName,
+    tools: () =>
+      byName().flatMap((upstream) =>
+        upstream.offer().tools.map((tool) => ({
+          server: upstream.plan.name,
+          tool,
+          call: (request: CallRequest) => upstream.call(tool, request),
+        })),
+      ),
+    status: () => byName().map((upstream) => upstream.status()),
+    async settled() {
+      await Promise.all([...running.values()].map((upstream) => upstream.settled()));
+    },
+    async close() {
+      for (const upstream of running.values()) stop(upstream);
+      running.clear();
+      await Promise.all(leaving);
+      reaper.close();
+    },
+  };
+}
+
+/** Server names hold no colon, so this names one tool of one server. */
+export const publicName = ({ server, tool }: FleetTool) => `${server}:${tool.name}`;
+
+// --- internal ---
+
+/** The servers that we run inside of, each by what it is started with. */
+const LINEAGE = 'SKILLWIRE_LINEAGE';

@@ -1,0 +1,102 @@
+/**
+ * `skillwire/hub`: many MCP servers as one, without the rest of skillwire.
+ * Owns: the library's face. Leaves alone: everything behind it.
+ */
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { createLog, type Log } from '../log.ts';
+import type { Params } from '../protocol/index.ts';
+import { VERSION } from '../version.ts';
+import { planOf } from './config.ts';
+import { createFleet, type FleetTool, publicName } from './fleet.ts';
+import type { Environment } from './launch.ts';
+import type { CallRequest, UpstreamStatus } from './upstream.ts';
+import { UpstreamError } from './wire.ts';
+
+export type { State, UpstreamStatus } from './upstream.ts';
+export { UpstreamError } from './wire.ts';
+
+export interface HubConfig {
+  /** As in `.mcp.json` and `.kode.json`. */
+  readonly mcpServers: Readonly<Record<string, unknown>>;
+  /** What variables in the entries are looked up in, and what stdio servers inherit a small part of. */
+  readonly env?: Environment;
+  readonly cwd?: string;
+  readonly home?: string;
+  readonly log?: Log;
+  readonly healthInterval?: number;
+  /** Who we say we are. */
+  readonly client?: { readonly name: string; readonly version: string };
+}
+
+export interface HubTool {
+  /** `server:tool`. */
+  readonly name: string;
+  readonly server: string;
+  /** As the server defines it, under its own name. */
+  readonly definition: Params;
+}
+
+export interface HubCall {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (params: Params) => void;
+  readonly meta?: Params;
+}
+
+export interface Hub {
+  /** Starts every server; settles when each is ready or has failed once. */
+  connect(): Promise<void>;
+  tools(): readonly HubTool[];
+  /** The result as the server gave it; rejects with an RpcError of the server's, or an UpstreamError of ours. */
+  call(name: string, args?: Params, options?: HubCall): Promise<Params>;
+  status(): readonly UpstreamStatus[];
+  /** Gives a function that ends it. */
+  on(event: 'change', listener: (server: string) => void): () => void;
+  close(): Promise<void>;
+}
+
+export const DEFAULT_HEALTH_INTERVAL = 30_000;
+
+export function createHub(config: HubConfig): Hub {
+  const { env = {}, cwd = '.', home = homedir(), healthInterval = DEFAULT_HEALTH_INTERVAL } = config;
+  const listeners = new Set<(server: string) => void>();
+  const fleet = createFleet({
+    env,
+    healthInterval,
+    log: config.log ?? createLog(() => {}, 'error'),
+    client: config.client ?? { name: 'skillwire', version: VERSION },
+    changed: (name) => {
+      for (const listener of [...listeners]) listener(name);
+    },
+  });
+  const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };
+  const find = (name: string): FleetTool => {
+    const found = fleet.tools().find((one) => publicName(one) === name);
+    if (!found) throw new UpstreamError(`no tool is called "${name.slice(0, 100)}"`);
+    return found;
+  };
+
+  return {
+    connect() {
+      const entries = Object.entries(config.mcpServers);
+      fleet.apply(entries.map(([name, entry]) => planOf(name, entry, { from: 'createHub', variables })));
+      return fleet.settled();
+    },
+    tools: () =>
+      fleet.tools().map((one) => ({ name: publicName(one), server: one.server, definition: one.tool.definition })),
+    async call(name, args = {}, { signal, onProgress, meta } = {}) {
+      const request: CallRequest = {
+        params: { arguments: args, ...(meta ? { _meta: meta } : {}) },
+        signal,
+        onProgress,
+      };
+      return find(name).call(request);
+    },
+    status: fleet.status,
+    on(_event, listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close: fleet.close,
+  };
+}

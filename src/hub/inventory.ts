@@ -1,0 +1,86 @@
+/**
+ * What an upstream server offers, asked for page by page and looked at closely.
+ * Owns: which of it can be passed on. Leaves alone: filters and public names (fleet.ts), when to ask (upstream.ts).
+ * Always true: a definition that is kept is kept whole; a bad one is dropped alone, and said so.
+ */
+import { isObject, type Params } from '../protocol/index.ts';
+import type { Conversation } from './dialects.ts';
+import type { Asking } from './link.ts';
+import { findParamHeaders, type ParamHeader } from './param-headers.ts';
+import { UpstreamError } from './wire.ts';
+
+export interface UpstreamTool {
+  /** As the server calls it. */
+  readonly name: string;
+  /** All that the server says of it. */
+  readonly definition: Params;
+  readonly paramHeaders: readonly ParamHeader[];
+}
+
+export interface Inventory<T> {
+  readonly items: readonly T[];
+  /** Why something was left out. */
+  readonly faults: readonly string[];
+}
+
+export async function listTools(conversation: Conversation, asking: Asking): Promise<Inventory<UpstreamTool>> {
+  if (conversation.capabilities.tools === undefined) return { items: [], faults: [] };
+  const listed = await listAll(conversation, 'tools/list', 'tools', asking);
+  const items = new Map<string, UpstreamTool>();
+  const faults = [...listed.faults];
+  for (const definition of listed.items) {
+    const { name } = definition;
+    const headers = conversation.paramHeaders ? findParamHeaders(definition.inputSchema) : NO_HEADERS;
+    const fault = toolFault(definition) ?? (headers.kind === 'unsound' ? headers.why : undefined);
+    if (fault !== undefined || headers.kind === 'unsound') faults.push(`tool ${echo(name)} is left out: ${fault}`);
+    else if (items.has(String(name))) faults.push(`tool ${echo(name)} is listed twice; the first is served`);
+    else items.set(String(name), { name: String(name), definition, paramHeaders: headers.headers });
+  }
+  return { items: [...items.values()], faults };
+}
+
+/** Every page of a list. Ends, whatever the server does with its cursors. */
+export async function listAll(
+  conversation: Conversation,
+  method: string,
+  key: string,
+  asking: Asking,
+): Promise<Inventory<Params>> {
+  const items: Params[] = [];
+  const faults: string[] = [];
+  const cursors = new Set<string>();
+  for (let cursor: string | undefined; ; ) {
+    const page = await conversation.ask(method, cursor === undefined ? {} : { cursor }, asking);
+    const list = page[key];
+    if (!Array.isArray(list)) throw new UpstreamError(`the answer to ${method} holds no list of ${key}`);
+    items.push(...list.filter(isObject));
+    if (items.length > MOST_ITEMS) return { items: items.slice(0, MOST_ITEMS), faults: [`over ${MOST_ITEMS} ${key}`] };
+    const { nextCursor: next } = page;
+    if (typeof next !== 'string') return { items, faults };
+    if (cursors.has(next) || cursors.size >= MOST_PAGES) {
+      return { items, faults: [`${method} gives pages without end; ${items.length} ${key} are served`] };
+    }
+    cursors.add(next);
+    cursor = next;
+  }
+}
+
+// --- internal ---
+
+const NO_HEADERS = { kind: 'sound', headers: [] } as const;
+const MOST_ITEMS = 10_000;
+const MOST_PAGES = 1000;
+// The protocol says names should stay below this; no model API takes half of it.
+const LONGEST_NAME = 128;
+
+function toolFault({ name, inputSchema }: Params): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
+  if (name.length > LONGEST_NAME) return `its name is over ${LONGEST_NAME} characters`;
+  if (/[\p{C}\u2028\u2029]/u.test(name)) return 'its name holds control characters';
+  if (!isObject(inputSchema)) return 'its inputSchema is not an object';
+  return undefined;
+}
+
+function echo(name: unknown): string {
+  return typeof name === 'string' ? `"${name.slice(0, 60)}"` : 'without a name';
+}

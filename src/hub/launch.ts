@@ -1,0 +1,80 @@
+/**
+ * How a configured command is really started: without a shell, with a small environment.
+ * Owns: what a child inherits, and the detour that `.cmd` files need on Windows. Leaves alone: the process itself.
+ */
+import { existsSync } from 'node:fs';
+import { delimiter, extname, isAbsolute, join } from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The arguments are already quoted the way Windows wants them. */
+  readonly verbatim: boolean;
+}
+
+/**
+ * What a server needs to run like any program of this user: paths, language, proxies, certificates.
+ * Not the rest: our environment may hold keys that are none of its business.
+ */
+export function baseEnvironment(env: Environment): Record<string, string> {
+  const kept = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && isInherited(name) ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(kept);
+}
+
+export function launchOf(
+  command: string,
+  args: readonly string[],
+  env: Environment,
+  platform: NodeJS.Platform,
+): Launch {
+  if (platform !== 'win32') return { command, args, verbatim: false };
+  const file = findOnWindows(command, env);
+  if (!/\.(cmd|bat)$/i.test(file)) return { command: file, args, verbatim: false };
+  // A batch file is no program: cmd.exe must run it, and cmd.exe reads its line twice, so it is escaped twice.
+  const line = [quoteCommand(file), ...args.map((arg) => escapeMeta(escapeMeta(quote(arg))))].join(' ');
+  return { command: env.ComSpec ?? env.COMSPEC ?? 'cmd.exe', args: ['/d', '/s', '/c', `"${line}"`], verbatim: true };
+}
+
+// --- internal ---
+
+const INHERITED: ReadonlySet<string> = new Set(
+  [
+    'PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR TMP TEMP',
+    'HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY FTP_PROXY',
+    'NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE',
+    'SSH_AUTH_SOCK DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS DOCKER_HOST',
+    'APPDATA LOCALAPPDATA COMPUTERNAME COMSPEC HOMEDRIVE HOMEPATH PATHEXT PROGRAMDATA PROGRAMFILES',
+    'PROGRAMFILES(X86) PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR',
+  ].flatMap((line) => line.split(' ')),
+);
+
+function isInherited(name: string): boolean {
+  const upper = name.toUpperCase();
+  return INHERITED.has(upper) || upper.startsWith('LC_') || upper.startsWith('XDG_');
+}
+
+/** As the shell there looks for it: every directory of PATH, every ending of PATHEXT. */
+function findOnWindows(command: string, env: Environment): string {
+  const path = Object.entries(env).find(([name]) => name.toUpperCase() === 'PATH')?.[1] ?? '';
+  const endings = (env.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';');
+  const directories = isAbsolute(command) || /[\\/]/.test(command) ? [''] : path.split(delimiter);
+  const tails = extname(command) === '' ? endings : ['', ...endings];
+  for (const directory of directories) {
+    for (const tail of tails) {
+      const file = join(directory, command) + tail;
+      if (existsSync(file)) return file;
+    }
+  }
+  return command;
+}
+
+function quote(arg: string): string {
+  return `"${arg.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, '$1$1')}"`;
+}
+
+const escapeMeta = (text: string) => text.replace(/[()\][%!^"`<>&|;, *?]/g, '^$&');
+const quoteCommand = (file: string) => escapeMeta(file);

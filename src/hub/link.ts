@@ -1,0 +1,197 @@
+/**
+ * Requests and their answers over one wire.
+ * Owns: ids, time limits, progress, cancelling. Leaves alone: bytes (wires), what is asked (dialects.ts, upstream.ts).
+ * Always true:
+ * - every request settles exactly once: with its answer, its time limit, its cancelling, or the end of the wire;
+ * - an answer that nobody waits for is dropped, whatever its id;
+ * - what the server asks of us is answered at once: we have nothing to offer it but a sign of life.
+ */
+import {
+  decode,
+  encodeError,
+  encodeNotice,
+  encodeRequest,
+  encodeResult,
+  type Id,
+  idKey,
+  isObject,
+  type Message,
+  methodNotFound,
+  type Params,
+  type Response,
+  RpcError,
+} from '../protocol/index.ts';
+import { type HeaderFields, UpstreamError, type Wire, type WireEvents } from './wire.ts';
+
+export interface Asking {
+  /** Milliseconds without a sign of the answer before we give up; progress starts them anew. None: for ever. */
+  readonly timeout?: number;
+  /** Fires when the answer is no longer wanted. */
+  readonly signal?: AbortSignal;
+  /** Asks the server to report progress. */
+  readonly onProgress?: (params: Params) => void;
+  readonly headers?: HeaderFields;
+  /** Closing the stream of the answer is how this server is told to stop; otherwise it is told in words. */
+  readonly closingCancels?: boolean;
+}
+
+export interface Link {
+  readonly wire: Wire;
+  request(method: string, params: Params, asking: Asking): Promise<Params>;
+  notify(method: string, params: Params | undefined, headers: HeaderFields): void;
+  /** Fires when nothing comes or goes any more; the reason is an Error. */
+  readonly ended: AbortSignal;
+  /** When something last came in, as `performance.now()` has it. */
+  lastHeard(): number;
+  close(): Promise<void>;
+}
+
+export interface LinkListener {
+  notice(method: string, params: Params): void;
+  debug(text: string): void;
+}
+
+export function openLink(open: (events: WireEvents) => Wire, listener: LinkListener): Link {
+  const waiting = new Map<string, Waiting>();
+  const end = new AbortController();
+  let heard = performance.now();
+  let nextId = 1;
+  let strange = 0;
+
+  function failAll(error: Error): void {
+    for (const one of [...waiting.values()]) one.fail(error);
+  }
+
+  function take(message: Message): void {
+    switch (message.kind) {
+      case 'response':
+        answer(message);
+        break;
+      case 'notice':
+        (message.method === PROGRESS ? progress : listener.notice)(message.method, message.params);
+        break;
+      case 'request': {
+        const reply =
+          message.method === 'ping'
+            ? encodeResult(message.id, {})
+            : encodeError(message.id, methodNotFound(message.method));
+        wire.send({ text: reply, headers: {} });
+        break;
+      }
+      case 'invalid':
+        strange += 1;
+        if (strange <= MOST_REPORTED) listener.debug(`sent something that is no message: ${message.error.message}`);
+    }
+  }
+
+  function answer({ id, outcome }: Response): void {
+    const one = id === null ? undefined : waiting.get(idKey(id));
+    if (!one || id === null) listener.debug('an answer came that nobody waits for');
+    else {
+      wire.done(id);
+      if ('error' in outcome) one.fail(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
+      else if (isObject(outcome.result)) one.succeed(outcome.result);
+      else one.fail(new UpstreamError(`the answer to ${one.method} is not an object`));
+    }
+  }
+
+  function progress(_method: string, params: Params): void {
+    const { progressToken: token } = params;
+    if (typeof token === 'number') waiting.get(idKey(token))?.progress(params);
+  }
+
+  const wire = open({
+    text(text) {
+      heard = performance.now();
+      const decoded = decode(text);
+      if (isList(decoded)) for (const one of decoded) take(one);
+      else take(decoded);
+    },
+    undelivered: (id, error) => waiting.get(idKey(id))?.fail(error),
+    lost: failAll,
+    closed(error) {
+      end.abort(error);
+      failAll(error);
+    },
+    debug: listener.debug,
+  });
+
+  function request(method: string, params: Params, asking: Asking): Promise<Params> {
+    const { signal, timeout, onProgress, headers = {}, closingCancels = false } = asking;
+    if (end.signal.aborted) return Promise.reject(end.signal.reason);
+    if (signal?.aborted) return Promise.reject(new UpstreamError('cancelled'));
+    const id = nextId++;
+    const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const settle = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        waiting.delete(idKey(id));
+      };
+      const fail = (error: Error) => {
+        settle();
+        reject(error);
+      };
+      const giveUp = (why: string, error: Error) => {
+        if (!(closingCancels && wire.ownStreams)) tellCancelled(id, why, headers);
+        wire.drop(id);
+        fail(error);
+      };
+      const onAbort = () => giveUp('the client cancelled', new UpstreamError('cancelled'));
+      const watch = () => {
+        clearTimeout(timer);
+        if (timeout === undefined) return;
+        const late = new UpstreamError(`no answer to ${method} within ${timeout} ms`);
+        timer = setTimeout(() => giveUp('timed out', late), timeout);
+      };
+      waiting.set(idKey(id), {
+        method,
+        fail,
+        succeed(result) {
+          settle();
+          resolve(result);
+        },
+        progress(report) {
+          watch();
+          onProgress?.(report);
+        },
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      watch();
+      wire.send({ text: encodeRequest(id, method, body), id, headers });
+    });
+  }
+
+  function notify(method: string, params: Params | undefined, headers: HeaderFields): void {
+    if (!end.signal.aborted) wire.send({ text: encodeNotice(method, params), headers });
+  }
+
+  function tellCancelled(requestId: Id, reason: string, headers: HeaderFields): void {
+    notify('notifications/cancelled', { requestId, reason }, headers);
+  }
+
+  return { wire, request, notify, ended: end.signal, lastHeard: () => heard, close: () => wire.close() };
+}
+
+// --- internal ---
+
+const PROGRESS = 'notifications/progress';
+// A server that prints its log on stdout does so all day; a few lines show what is going on.
+const MOST_REPORTED = 5;
+
+interface Waiting {
+  readonly method: string;
+  succeed(result: Params): void;
+  fail(error: Error): void;
+  progress(params: Params): void;
+}
+
+function metaOf({ _meta }: Params): Params {
+  return isObject(_meta) ? _meta : {};
+}
+
+// Array.isArray does not narrow readonly arrays.
+function isList(decoded: Message | readonly Message[]): decoded is readonly Message[] {
+  return Array.isArray(decoded);
+}

@@ -1,0 +1,92 @@
+/**
+ * `x-mcp-header`: tool arguments that HTTP repeats in a header, and how any value is written into one.
+ * Owns: which annotations are sound. Leaves alone: dropping a tool whose are not (inventory.ts).
+ * Always true: schemas are only read, never followed: no `$ref` is resolved and nothing is fetched.
+ */
+import { isObject, type Params } from '../protocol/index.ts';
+import type { HeaderFields } from './wire.ts';
+
+export interface ParamHeader {
+  readonly header: string;
+  readonly path: readonly string[];
+}
+
+export type ParamHeaders =
+  | { readonly kind: 'sound'; readonly headers: readonly ParamHeader[] }
+  | { readonly kind: 'unsound'; readonly why: string };
+
+export function findParamHeaders(inputSchema: unknown): ParamHeaders {
+  const headers: ParamHeader[] = [];
+  const problems: string[] = [];
+  let budget = MOST_NODES;
+
+  /** `path` is undefined once something other than `properties` was passed. */
+  function visit(schema: unknown, path: readonly string[] | undefined): void {
+    budget -= 1;
+    if (budget < 0 || typeof schema !== 'object' || schema === null) return;
+    if (Array.isArray(schema)) {
+      for (const one of schema) visit(one, undefined);
+      return;
+    }
+    const fields = schema as Params;
+    if (Object.hasOwn(fields, ANNOTATION)) note(fields, path);
+    for (const [key, value] of Object.entries(fields)) {
+      if (key !== 'properties' || !isObject(value)) {
+        if (!LITERALS.has(key)) visit(value, undefined);
+        continue;
+      }
+      for (const [name, inner] of Object.entries(value)) visit(inner, path && [...path, name]);
+    }
+  }
+
+  function note(schema: Params, path: readonly string[] | undefined): void {
+    const name = schema[ANNOTATION];
+    const fault = faultOf(name, schema.type, path);
+    if (fault !== undefined || typeof name !== 'string' || !path) return void problems.push(fault ?? 'is misplaced');
+    if (headers.some(({ header }) => header.toLowerCase() === `${PREFIX}${name}`.toLowerCase()))
+      return void problems.push(`names "${name}" twice`);
+    headers.push({ header: `${PREFIX}${name}`, path });
+  }
+
+  visit(inputSchema, []);
+  if (budget < 0) problems.push(`lies in a schema of over ${MOST_NODES} parts`);
+  const [first] = problems;
+  return first === undefined ? { kind: 'sound', headers } : { kind: 'unsound', why: `${ANNOTATION} ${first}` };
+}
+
+/** The headers for one call: absent and null values have none. */
+export function paramHeaders(headers: readonly ParamHeader[], args: Params): HeaderFields {
+  const found = headers.flatMap(({ header, path }) => {
+    const value = path.reduce<unknown>(
+      (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
+      args,
+    );
+    const plain = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);
+    return plain ? [[header, headerValue(String(value))] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** A header holds printable ASCII without blanks at its ends; anything else goes as Base64 between markers. */
+export function headerValue(text: string): string {
+  const plain = /^[\x20-\x7e]*$/.test(text) && text.trim() === text && !/^=\?base64\?.*\?=$/.test(text);
+  return plain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
+}
+
+// --- internal ---
+
+const ANNOTATION = 'x-mcp-header';
+const PREFIX = 'Mcp-Param-';
+// What stands under these is data, not a schema.
+const LITERALS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'example']);
+const PLAIN_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
+// A schema with more parts than this is no schema anyone wrote.
+const MOST_NODES = 20_000;
+
+function faultOf(name: unknown, type: unknown, path: readonly string[] | undefined): string | undefined {
+  if (typeof name !== 'string' || name === '') return 'is empty or not text';
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'is not usable as the name of a header';
+  if (!path || path.length === 0) return `"${name}" is not on a plain property`;
+  if (!PLAIN_TYPES.includes(type)) return `"${name}" is on a property that is no text, integer or boolean`;
+  return undefined;
+}

@@ -1,0 +1,138 @@
+/**
+ * A child process as a wire: a message per line on its stdin and stdout.
+ * Owns: the process and its polite end. Leaves alone: what is said (link.ts), how it is started (launch.ts).
+ * Always true:
+ * - it never runs in a shell; it has a process group of its own, so that its own children end with it;
+ * - it is asked first, by closing its stdin, and made to second (reaper.ts); once `close` has settled nothing of it is left.
+ */
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { messageOf } from '../log.ts';
+import { createLineSplitter } from '../protocol/index.ts';
+import { type Environment, launchOf } from './launch.ts';
+import type { Reaper } from './reaper.ts';
+import { MAX_MESSAGE, ServerExit, UpstreamError, type Wire, type WireEvents } from './wire.ts';
+
+export interface StdioTarget {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export interface StdioHost {
+  readonly platform: NodeJS.Platform;
+  /** Where a command is looked up. */
+  readonly env: Environment;
+  readonly reaper: Reaper;
+  /** One line that the server wrote to stderr. */
+  stderr(line: string): void;
+}
+
+export function openStdioWire(target: StdioTarget, events: WireEvents, host: StdioHost): Wire {
+  const { command, args, verbatim } = launchOf(
+    target.command,
+    target.args,
+    { ...host.env, ...target.env },
+    host.platform,
+  );
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(command, args, {
+      cwd: target.cwd,
+      env: target.env,
+      detached: host.platform !== 'win32',
+      windowsHide: true,
+      windowsVerbatimArguments: verbatim,
+    });
+  } catch (error) {
+    return brokenWire(new UpstreamError(`cannot be started: ${messageOf(error)}`), events);
+  }
+  const { pid } = child;
+  if (pid !== undefined) host.reaper.guard(pid);
+  const said = captureStderr(child, host.stderr);
+  let over = false;
+  const ended = new Promise<void>((done) => {
+    const end = (error: Error) => {
+      done();
+      if (!over) events.closed(error);
+      over = true;
+    };
+    child.once('error', (error) => end(new UpstreamError(`cannot be started: ${startFault(error, target)}`)));
+    // `exit` and not `close`: a grandchild may hold the pipes open for ever.
+    child.once('exit', (code, signal) => {
+      const how = signal === null ? `exited with code ${code}` : `ended by ${signal}`;
+      setTimeout(() => end(new ServerExit(how + lastWords(said()))), DRAIN_MS);
+    });
+  });
+
+  const lines = createLineSplitter(
+    {
+      line: events.text,
+      tooLong: (limit) => events.lost(new UpstreamError(`a message over ${limit} bytes was dropped`)),
+      notText: () => events.lost(new UpstreamError('a message that is not UTF-8 was dropped')),
+    },
+    MAX_MESSAGE,
+  );
+  child.stdout.on('data', lines.push);
+  child.stdout.on('error', () => {}); // Its end is told by `exit`.
+  child.stdin.on('error', () => {}); // A server that no longer reads is about to exit, or its time limits tell.
+
+  return {
+    ownStreams: false,
+    send: ({ text }) => void child.stdin.write(`${text}\n`),
+    done: () => {},
+    drop: () => {},
+    listen: () => {}, // The pipe brings everything.
+    async close() {
+      over = true;
+      child.stdin.end();
+      if (pid === undefined) return;
+      await Promise.race([ended, wait(PATIENCE_MS)]);
+      await host.reaper.end(pid);
+    },
+  };
+}
+
+// --- internal ---
+
+// How long a server has to go by itself. Whoever ends us usually waits five to ten seconds for all of it.
+const PATIENCE_MS = 1500;
+// What was written just before the exit is still on its way through the pipe.
+const DRAIN_MS = 20;
+const MAX_STDERR_LINE = 8 * 1024;
+const LONGEST_LAST_WORDS = 300;
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((done) => void setTimeout(done, milliseconds));
+}
+
+function brokenWire(error: Error, events: WireEvents): Wire {
+  setImmediate(() => events.closed(error));
+  return { ownStreams: false, send() {}, done() {}, drop() {}, listen() {}, async close() {} };
+}
+
+/** Hands lines over as they come and remembers the last one that said something. */
+function captureStderr(child: ChildProcess, report: (line: string) => void): () => string {
+  let last = '';
+  const lines = createLineSplitter(
+    {
+      line(text) {
+        last = text.trim().slice(0, LONGEST_LAST_WORDS);
+        report(text);
+      },
+      tooLong: (limit) => report(`(a line over ${limit} bytes)`),
+      notText: () => report('(a line that is not UTF-8)'),
+    },
+    MAX_STDERR_LINE,
+  );
+  child.stderr?.on('data', lines.push);
+  child.stderr?.on('error', () => {}); // Its end is told by `exit`.
+  return () => last;
+}
+
+const lastWords = (line: string) => (line === '' ? '' : `; last on its stderr: ${line}`);
+
+function startFault(error: Error, { command, cwd }: StdioTarget): string {
+  const missing = 'code' in error && error.code === 'ENOENT';
+  return missing ? `"${command}" was not found (or its working directory ${cwd} does not exist)` : error.message;
+}

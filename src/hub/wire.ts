@@ -1,0 +1,72 @@
+/**
+ * One way to an upstream server, whatever it is made of: types only, and the errors that all ways share.
+ * Owns: what a wire promises. Leaves alone: the ways (stdio-wire.ts, http-wire.ts, sse-wire.ts), what is said (link.ts).
+ */
+import type { Id, RpcError } from '../protocol/index.ts';
+
+export type HeaderFields = Readonly<Record<string, string>>;
+
+export interface Parcel {
+  readonly text: string;
+  /** The request that the text is, if it is one. */
+  readonly id?: Id;
+  /** What HTTP says around the text; pipes have no envelope. */
+  readonly headers: HeaderFields;
+}
+
+export interface Wire {
+  /** Every request has a stream of its own, so that closing it says something to the server. */
+  readonly ownStreams: boolean;
+  /** Never throws: what goes wrong is told by the events, later than this call returns. */
+  send(parcel: Parcel): void;
+  /** This request has its answer. */
+  done(id: Id): void;
+  /** Nobody waits for the answer to this request any more. */
+  drop(id: Id): void;
+  /** Opens a way for what the server has to say unasked, where there is none yet. */
+  listen(headers: HeaderFields): void;
+  close(): Promise<void>;
+}
+
+export interface WireEvents {
+  text(text: string): void;
+  /** One request did not get through, or its answer did not. The wire goes on. */
+  undelivered(id: Id, error: Error): void;
+  /** Something that came in was dropped; it may have been anybody's answer. */
+  lost(error: Error): void;
+  /** Called at most once: nothing comes or goes any more. */
+  closed(error: Error): void;
+  /** For people who look for a fault. */
+  debug(text: string): void;
+}
+
+/** Answers hold images and documents, so more than a request; still a bound on what one server can make us hold. */
+export const MAX_MESSAGE = 32 * 1024 * 1024;
+
+/** The server answered with an HTTP error; `rpc` is the JSON-RPC error in its body, if there was one. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly rpc: RpcError | undefined;
+
+  constructor(status: number, message: string, rpc?: RpcError) {
+    super(message);
+    this.status = status;
+    this.rpc = rpc;
+  }
+}
+
+/** The server no longer knows our session, so it has not run the request either: begin anew and ask again. */
+export class SessionGone extends Error {
+  override readonly name = 'SessionGone';
+}
+
+/** A failure of the way, not of the server's own making. Its message is for the person or model that asked. */
+export class UpstreamError extends Error {
+  override readonly name: string = 'UpstreamError';
+}
+
+/** It ran, and ended by itself. */
+export class ServerExit extends UpstreamError {
+  override readonly name = 'ServerExit';
+}

@@ -1,0 +1,72 @@
+/** Upstream servers for tests, and the program in front of them. */
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Program, type ProgramOptions, startProgram } from './program.ts';
+import { makeTree, type Tree } from './tree.ts';
+
+/** The hand-written server of test/fixtures/upstream.ts; `traits` say how it behaves. */
+export function upstream(...traits: string[]): { command: string; args: string[] } {
+  return fixture('upstream', ...traits);
+}
+
+export function fixture(name: string, ...args: string[]): { command: string; args: string[] } {
+  // Seen from .test-build/test/harness.
+  const file = fileURLToPath(new URL(`../fixtures/${name}.js`, import.meta.url));
+  return { command: process.execPath, args: [file, ...args] };
+}
+
+export interface HubProgram extends Program {
+  readonly tree: Tree;
+  /** Names of the tools that are listed now. */
+  toolNames(): Promise<string[]>;
+  /** Waits until the list of tool names is as wanted. */
+  waitForTools(test: (names: readonly string[]) => boolean, what: string): Promise<string[]>;
+}
+
+/** The program with `--hub` and these servers in the user's own file. */
+export async function startHub(
+  t: TestContext,
+  servers: Readonly<Record<string, unknown>>,
+  { tree = makeTree(t), args = [], ...options }: Partial<ProgramOptions> = {},
+): Promise<HubProgram> {
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: servers }));
+  const program = startProgram(t, { tree, args: ['--hub', '--no-default-dirs', '--no-plugins', ...args], ...options });
+  await program.handshake();
+  const toolNames = async () => {
+    const { result } = await program.request('tools/list');
+    return result.tools.map((tool: { name: string }) => tool.name);
+  };
+  return {
+    ...program,
+    tree,
+    toolNames,
+    async waitForTools(test, what) {
+      for (let seen = 0; ; ) {
+        const names = await toolNames();
+        if (test(names)) return names;
+        const changes = () => program.received.filter(({ method }) => method === 'notifications/tools/list_changed');
+        await program.waitFor(() => changes().length > seen, what);
+        seen = changes().length;
+      }
+    },
+  };
+}
+
+/** Whether a process of that id is still there. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until `test` holds; for what gives no sign of its own, such as the end of somebody else's process. */
+export async function eventually(test: () => boolean, what: string, patience = 10_000): Promise<void> {
+  const deadline = Date.now() + patience;
+  while (!test()) {
+    if (Date.now() > deadline) throw new Error(`time ran out while waiting for ${what}`);
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}

@@ -1,0 +1,161 @@
+/** Calls through the hub, as a client sees them. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { eventually, startHub, upstream } from '../harness/hub.ts';
+import { modern } from '../harness/program.ts';
+import { makeTree } from '../harness/tree.ts';
+
+for (const era of [[], ['modern']]) {
+  const kind = era[0] ?? 'legacy';
+
+  test(`the tools of a ${kind} server are listed whole, as server:tool, and called with their own name`, async (t) => {
+    const hub = await startHub(t, { one: upstream(...era) });
+    const { result } = await hub.request('tools/list');
+    const echo = result.tools.find((tool: { name: string }) => tool.name === 'one:echo');
+    assert.deepEqual(echo, {
+      name: 'one:echo',
+      title: 'Echo',
+      description: 'Gives back what it got',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+      outputSchema: { type: 'object', properties: { args: { type: 'object' } } },
+      annotations: { readOnlyHint: true },
+      icons: [{ src: 'data:image/png;base64,AAAA' }],
+      _meta: { 'test/kept': 1 },
+    });
+    const answer = await hub.request('tools/call', {
+      name: 'one:echo',
+      arguments: { text: 'hello' },
+      _meta: { 'test/trace': 'abc' },
+    });
+    assert.deepEqual(answer.result.content, [
+      { type: 'text', text: 'hello' },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'resource_link', uri: 'file:///x', name: 'x' },
+    ]);
+    assert.deepEqual(answer.result.structuredContent.args, { text: 'hello' });
+    assert.equal(answer.result.structuredContent.meta['test/trace'], 'abc');
+    assert.deepEqual(answer.result._meta, { 'test/result': true });
+    assert.equal('resultType' in answer.result, false);
+    assert.equal(await hub.end(), 0);
+  });
+
+  test(`errors of a ${kind} server come through with their details`, async (t) => {
+    const hub = await startHub(t, { one: upstream(...era) });
+    const failed = await hub.call('one:fail', {});
+    assert.deepEqual(failed, { content: [{ type: 'text', text: 'it broke: details' }], isError: true });
+    const refused = await hub.request('tools/call', { name: 'one:refuse' });
+    assert.deepEqual(refused.error, { code: -32099, message: 'refused by the server', data: { why: 'because' } });
+  });
+
+  test(`a tool that a ${kind} server adds appears, and the client is told`, async (t) => {
+    const hub = await startHub(t, { one: upstream(...era) });
+    await hub.waitForTools((names) => names.includes('one:grow'), 'the first list');
+    await hub.call('one:grow', { name: 'new' });
+    await hub.waitForTools((names) => names.includes('one:new'), 'the new tool');
+    assert.equal((await hub.call('one:new', {})).content[0].text, 'ran new');
+  });
+
+  test(`progress of a ${kind} server comes under the token the client gave`, async (t) => {
+    const hub = await startHub(t, { one: upstream(...era) });
+    await hub.toolNames();
+    await hub.request('tools/call', {
+      name: 'one:slow',
+      arguments: { ms: 60, steps: 3 },
+      _meta: { progressToken: 'mine' },
+    });
+    const reports = hub.received.filter(({ method }) => method === 'notifications/progress');
+    assert.deepEqual(
+      reports.map(({ params }) => params),
+      [1, 2, 3].map((step) => ({ progressToken: 'mine', progress: step, total: 3, message: `step ${step}` })),
+    );
+  });
+
+  test(`a cancelled call is cancelled at a ${kind} server too, and not answered`, async (t) => {
+    const tree = makeTree(t);
+    const journal = tree.at('journal');
+    const hub = await startHub(t, { one: upstream(...era, `journal=${journal}`) }, { tree });
+    await hub.toolNames();
+    hub.send({ jsonrpc: '2.0', id: 'c1', method: 'tools/call', params: { name: 'one:slow', arguments: { ms: 200 } } });
+    await eventually(() => /tools\/call/.test(readFileSync(journal, 'utf8')), 'the call to arrive');
+    hub.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'c1' } });
+    await eventually(() => /slow was cancelled/.test(readFileSync(journal, 'utf8')), 'the cancelling to arrive');
+    await hub.call('one:pid', {});
+    assert.equal(
+      hub.received.some(({ id }) => id === 'c1'),
+      false,
+    );
+  });
+}
+
+test('a slow call holds up no other', async (t) => {
+  const hub = await startHub(t, { one: upstream() });
+  await hub.toolNames();
+  const slow = hub.request('tools/call', { name: 'one:slow', arguments: { ms: 1500 } });
+  const quick = hub.request('tools/call', { name: 'one:echo', arguments: { text: 'quick' } });
+  assert.equal(await Promise.race([slow.then(() => 'slow'), quick.then(() => 'quick')]), 'quick');
+  assert.equal((await slow).result.content[0].text, 'slow is done');
+});
+
+test('a call that takes longer than its limit fails with words, and its late answer is dropped', async (t) => {
+  const hub = await startHub(t, { one: { ...upstream(), timeout: 200 } });
+  await hub.toolNames();
+  const late = await hub.call('one:slow', { ms: 600 });
+  assert.equal(late.isError, true);
+  assert.match(late.content[0].text, /one:slow could not be called: no answer to tools\/call within 200 ms/);
+  assert.equal((await hub.call('one:echo', { text: 'still here' })).content[0].text, 'still here');
+});
+
+test('a modern server may ask a modern client for input; a legacy client is told why not', async (t) => {
+  const hub = await startHub(t, { one: upstream('modern') });
+  await hub.toolNames();
+  const refused = await hub.request('tools/call', { name: 'one:ask' });
+  assert.match(refused.error.message, /input_required.*later protocol version/);
+  const asked = await hub.request('tools/call', modern({ name: 'one:ask' }));
+  assert.equal(asked.result.resultType, 'input_required');
+  assert.equal(asked.result.requestState, 'opaque');
+  assert.equal(asked.result.inputRequests.who.method, 'elicitation/create');
+  const answered = await hub.request(
+    'tools/call',
+    modern({ name: 'one:ask', requestState: 'opaque', inputResponses: { who: { action: 'accept' } } }),
+  );
+  assert.equal(answered.result.resultType, 'complete');
+  assert.equal(answered.result.content[0].text, 'got {"who":{"action":"accept"}} opaque');
+});
+
+test('a server behind gets what the client in front can do, and says who we are', async (t) => {
+  const hub = await startHub(t, { one: upstream('modern') });
+  await hub.toolNames();
+  const request = modern({ name: 'one:echo' }, 'front');
+  const meta = { ...(request._meta as object), 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+  const { result } = await hub.request('tools/call', { ...request, _meta: meta });
+  const seen = result.structuredContent.meta;
+  assert.deepEqual(seen['io.modelcontextprotocol/clientCapabilities'], { elicitation: {} });
+  assert.equal(seen['io.modelcontextprotocol/clientInfo'].name, 'skillwire');
+});
+
+test('a tool nobody has is an unknown tool, and one that is filtered out is neither listed nor called', async (t) => {
+  const hub = await startHub(
+    t,
+    { one: { ...upstream(), exclude: ['p*'] }, two: { ...upstream(), include: 'echo,pid' } },
+    { args: ['--exclude', 'one:echo,slow', '--exclude', 'two:pid'] },
+  );
+  const names = await hub.toolNames();
+  assert.ok(names.includes('one:fail') && names.includes('two:echo'));
+  assert.deepEqual(
+    names.filter((name) => name.startsWith('two:')),
+    ['two:echo'],
+  );
+  for (const name of ['one:pid', 'one:echo', 'one:slow', 'two:pid', 'two:fail', 'three:echo', 'one:nope']) {
+    assert.equal(names.includes(name), false, name);
+    assert.equal((await hub.request('tools/call', { name })).error.code, -32602, name);
+  }
+});
+
+test('names are spelled for clients that need it, and every spelling answers', async (t) => {
+  const hub = await startHub(t, { one: upstream() }, { args: ['--names', 'safe'] });
+  const names = await hub.toolNames();
+  assert.ok(names.includes('one__echo'));
+  for (const name of ['one__echo', 'one:echo'])
+    assert.equal((await hub.call(name, { text: 'x' })).content[0].text, 'x');
+});
