@@ -68,7 +68,8 @@ export function startTriggers(registry: Registry, options: TriggerOptions, log: 
 type Timer = NodeJS.Timeout | undefined;
 
 // Setting a watch takes some 20 µs; after this many the event loop gets its turn.
-const WATCHES_PER_TURN = 100;
+const WATCHES_PER_TURN = 50;
+const BREATHER_MS = 20;
 
 function createWatcher(onChange: () => void, log: Log) {
   const watches = new Map<string, FSWatcher>();
@@ -103,19 +104,23 @@ function createWatcher(onChange: () => void, log: Log) {
 
   async function adjust(): Promise<void> {
     busy = true;
+    // Answers that wait for the scan go first.
+    await new Promise((done) => setTimeout(done, BREATHER_MS).unref());
+    const target = wanted;
     const added: string[] = [];
-    for (const key of watches.keys()) if (!wanted.has(key)) drop(key);
-    for (const [key, target] of wanted) {
+    for (const key of watches.keys()) if (!target.has(key)) drop(key);
+    for (const [key, one] of target) {
       if (exhausted) break;
       if (watches.has(key)) continue;
-      add(key, target);
+      add(key, one);
       added.push(key);
       if (added.length % WATCHES_PER_TURN === 0) await new Promise((done) => setImmediate(done));
     }
-    busy = false;
     // Between the look into a new directory and the watch on it something may have come in.
     if (added.some((key) => watches.has(key)) && !first) onChange();
     first = false;
+    busy = false;
+    if (wanted !== target && !exhausted) await adjust();
   }
 
   return {

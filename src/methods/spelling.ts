@@ -2,8 +2,6 @@
  * Tool names in the characters that every model API takes: `[A-Za-z0-9_-]`.
  * Always true: equal sets of names are spelled equally; no two names are spelled alike.
  */
-import { createHash } from 'node:crypto';
-
 /** Claude Desktop and most model APIs stop here. */
 export const LONGEST_SAFE_NAME = 64;
 
@@ -14,8 +12,10 @@ export function safeSpellings(names: readonly string[], longest: number): Readon
   const taken = new Set(names.filter((name) => respell(name) === name && name.length <= longest));
   for (const name of names) {
     const simple = respell(name);
-    const free = simple.length <= longest && (simple === name || !taken.has(simple));
-    const spelling = free ? simple : `${simple.slice(0, longest - HASH_LENGTH - 1)}_${hashOf(name)}`;
+    let spelling = simple;
+    for (let salt = ''; spelling.length > longest || (spelling !== name && taken.has(spelling)); salt += '_') {
+      spelling = `${simple.slice(0, longest - HASH_LENGTH - 1)}_${hashOf(name + salt)}`;
+    }
     taken.add(spelling);
     spellings.set(name, spelling);
   }
@@ -45,6 +45,12 @@ function respell(name: string): string {
   return name.replaceAll(':', '__').replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
+/**
+ * FNV-1a in hexadecimal. It only has to tell apart the few names of one list that would be spelled alike;
+ * loading node:crypto for that would be a tenth of the time this program takes to start.
+ */
 function hashOf(name: string): string {
-  return createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH);
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash.toString(16).padStart(HASH_LENGTH, '0');
 }

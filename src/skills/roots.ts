@@ -118,7 +118,8 @@ function isDirectory(path: string): boolean {
 
 /** Universal before the rest, then by provider; the sort is stable, so project stays before global. */
 function byPrecedence(a: Root, b: Root): number {
-  return rank(a).localeCompare(rank(b), 'en');
+  const [first, second] = [rank(a), rank(b)];
+  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 function rank({ provider }: Root): string {
