@@ -4,12 +4,12 @@
  */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import type { SnapshotOptions } from './catalog/snapshot.ts';
+import type { RegistryOptions } from './catalog/registry.ts';
 import type { TriggerOptions } from './catalog/triggers.ts';
 import type { HubSourceOptions } from './hub/source.ts';
 import { createLog, type Log } from './log.ts';
 import type { HostOptions } from './methods/hosts.ts';
-import { splitPatterns } from './skills/filter.ts';
+import { splitPatterns } from './skills/patterns.ts';
 import type { SkillSourceOptions } from './skills/source.ts';
 
 export interface SkillwireOptions {
@@ -73,7 +73,7 @@ export const DEFAULT_ADDRESS = {
   noAuth: false,
 } as const satisfies ListenAddress;
 
-export interface Settings extends SkillSourceOptions, SnapshotOptions, TriggerOptions, HostOptions, HubSourceOptions {
+export interface Settings extends SkillSourceOptions, RegistryOptions, TriggerOptions, HostOptions, HubSourceOptions {
   readonly prompts: boolean;
   readonly hub: boolean;
   readonly log: Log;

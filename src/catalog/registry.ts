@@ -9,7 +9,9 @@
  */
 import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
-import { buildSnapshot, type SnapshotOptions } from './snapshot.ts';
+import type { Filter } from '../skills/filter.ts';
+import type { Patterns } from '../skills/patterns.ts';
+import { buildSnapshot } from './snapshot.ts';
 
 export interface Refreshed {
   readonly reason: string;
@@ -30,7 +32,13 @@ export interface Registry {
   onRefresh(listener: (refreshed: Refreshed) => void): void;
 }
 
-export function createRegistry(sources: readonly Source[], options: SnapshotOptions): Registry {
+export interface RegistryOptions extends Patterns {
+  /** Fold byte-identical copies of one name into one. */
+  readonly dedupe: boolean;
+}
+
+export function createRegistry(sources: readonly Source[], options: RegistryOptions): Registry {
+  const filter = loadFilter(options);
   const listeners: ((refreshed: Refreshed) => void)[] = [];
   const memory = new Map<Source, Contribution>();
   let announceFirst: (snapshot: Snapshot) => void = () => {};
@@ -62,15 +70,16 @@ export function createRegistry(sources: readonly Source[], options: SnapshotOpti
   }
 
   async function run(reason: string): Promise<Snapshot> {
-    const start = performance.now();
+    const start = Date.now();
     const before = current;
     const loaded = await Promise.all(sources.map(load));
+    const rules = { filter: await filter, dedupe: options.dedupe };
     const changed = loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
-    const after = before && !changed ? before : buildSnapshot(loaded, options, (before?.generation ?? 0) + 1);
+    const after = before && !changed ? before : buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
     contributions = loaded;
     current = after;
     announceFirst(after);
-    const milliseconds = Math.round(performance.now() - start);
+    const milliseconds = Date.now() - start;
     for (const listener of listeners) listener({ reason, before, after, milliseconds, contributions });
     return after;
   }
@@ -100,6 +109,13 @@ export function createRegistry(sources: readonly Source[], options: SnapshotOpti
 }
 
 // --- internal ---
+
+/** Most servers have no patterns: those do not pay for the glob library. */
+async function loadFilter(patterns: Patterns): Promise<Filter | undefined> {
+  if (patterns.include.length === 0 && patterns.exclude.length === 0) return undefined;
+  const { createFilter } = await import('../skills/filter.ts');
+  return createFilter(patterns);
+}
 
 const NOTHING: Contribution = {
   skills: [],

@@ -4,10 +4,12 @@
  */
 import type { Contribution, ForeignTool, Problem, Skill, Snapshot } from '../model.ts';
 import { createAddresses } from '../skills/address.ts';
-import { applyFilter, type Filter, type Subject } from '../skills/filter.ts';
+import type { Filter, Subject } from '../skills/filter.ts';
 import { createNames, findShadowed } from '../skills/resolve.ts';
 
-export interface SnapshotOptions extends Filter {
+export interface SnapshotOptions {
+  /** Undefined: everything is served. */
+  readonly filter: Filter | undefined;
   /** Fold byte-identical copies of one name into one. */
   readonly dedupe: boolean;
 }
@@ -22,7 +24,8 @@ export function buildSnapshot(
   const problems = contributions.flatMap((contribution) => contribution.problems);
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
   // Skills and tools go through together, so that a pattern which selects some of either is not reported as idle.
-  const filtered = applyFilter([...skills, ...tools], ({ subject }) => subject, options, WELL_KNOWN);
+  const items = [...skills, ...tools];
+  const filtered = options.filter?.(items, ({ subject }) => subject, WELL_KNOWN) ?? { kept: items, problems: [] };
   const shown = filtered.kept.flatMap(({ skill }) => (skill ? [skill] : []));
   const names = createNames(shown, findStandIns(shown, options.dedupe));
   const { addresses, problems: unaddressed } = createAddresses(names.listed);

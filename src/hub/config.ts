@@ -6,8 +6,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
-import type { Filter } from '../skills/filter.ts';
-import { splitPatterns } from '../skills/filter.ts';
+import { type Patterns, splitPatterns } from '../skills/patterns.ts';
 import { expand, type Variables } from './expand.ts';
 import type { HttpTarget } from './http-wire.ts';
 import { secretsOf } from './redact.ts';
@@ -31,7 +30,7 @@ export interface Plan {
   readonly timeout: number;
   /** Milliseconds that connecting, and each list after it, may take. */
   readonly connectTimeout: number;
-  readonly filter: Filter;
+  readonly filter: Patterns;
   readonly secrets: readonly string[];
   /** Equal as long as the server need not be restarted. */
   readonly key: string;
@@ -103,7 +102,7 @@ export function idlePlan(name: string, from: string, state: 'disabled' | 'untrus
 
 // --- internal ---
 
-const NO_FILTER: Filter = { include: [], exclude: [] };
+const NO_FILTER: Patterns = { include: [], exclude: [] };
 // It becomes the front of every tool's name, and a colon ends it there.
 const LONGEST_NAME = 64;
 

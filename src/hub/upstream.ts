@@ -10,7 +10,7 @@
 import { type Log, messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
 import { type Params, RpcError } from '../protocol/index.ts';
-import { applyFilter } from '../skills/filter.ts';
+import { createFilter } from '../skills/filter.ts';
 import type { Plan, Way } from './config.ts';
 import { type Conversation, type DialectName, greet, type Identity } from './dialects.ts';
 import { openHttpWire } from './http-wire.ts';
@@ -154,7 +154,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
 
   async function takeStock({ conversation }: Session): Promise<void> {
     const { items, faults } = await listTools(conversation, { timeout: plan.connectTimeout, signal: life.signal });
-    const { kept, problems } = applyFilter(items, (tool) => ({ name: tool.name, group: name }), plan.filter, []);
+    const { kept, problems } = createFilter(plan.filter)(items, (tool) => ({ name: tool.name, group: name }), []);
     const said = faults.map((fault) => ({ where: `server ${name}`, what: redact(fault) }));
     const idle = problems.map(({ where, what }) => ({ where: `server ${name}: ${where}`, what }));
     present({ tools: kept, problems: [...said, ...idle] });

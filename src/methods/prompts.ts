@@ -2,7 +2,6 @@
  * `prompts/*`: every skill as a prompt, because hosts offer prompts as slash commands and a person can then load one.
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
-import { createHash } from 'node:crypto';
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, Snapshot } from '../model.ts';
 import { type Client, invalidParams, type Method } from '../protocol/index.ts';
@@ -38,10 +37,7 @@ export function createPromptShelf(options: HostOptions): PromptShelf {
 
   return {
     list,
-    digest: (snapshot, client) =>
-      createHash('sha256')
-        .update(JSON.stringify(list(snapshot, client)))
-        .digest('base64'),
+    digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
     find(snapshot, name) {
       const table = tables.get(snapshot) ?? everySpelling(new Map(snapshot.names.listed.map((one) => [one.id, one])));
       tables.set(snapshot, table);

@@ -3,7 +3,6 @@
  * Owns: which resources are listed, and how their content is put. Leaves alone: files (skills/library.ts), URIs (skills/address.ts).
  * Always true: text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there.
  */
-import { createHash } from 'node:crypto';
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, ResourceDefinition, Snapshot } from '../model.ts';
 import { type Call, invalidParams, type Method, type RpcError, type Session } from '../protocol/index.ts';
@@ -82,13 +81,11 @@ export function subscribeMethods(updates: Updates, notice: (uri: string, reason:
   ];
 }
 
-/** The list as one short text, for telling whether it has changed. */
+/** The list as one text, for telling whether it has changed. */
 export function resourcesDigest(snapshot: Snapshot): string {
   const known = digests.get(snapshot);
   if (known !== undefined) return known;
-  const digest = createHash('sha256')
-    .update(JSON.stringify(definitionsOf(snapshot)))
-    .digest('base64');
+  const digest = JSON.stringify(definitionsOf(snapshot));
   digests.set(snapshot, digest);
   return digest;
 }

@@ -5,6 +5,7 @@
  */
 import picomatch from 'picomatch';
 import type { Plugin, Problem } from '../model.ts';
+import type { Patterns } from './patterns.ts';
 
 /** What a pattern looks at. `group` is a provider or an upstream server. */
 export interface Subject {
@@ -13,50 +14,34 @@ export interface Subject {
   readonly plugin?: Plugin | undefined;
 }
 
-export interface Filter {
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-}
-
-/** Splits `a,b` but not `{a,b}`; blanks around patterns do not count. */
-export function splitPatterns(values: readonly string[]): readonly string[] {
-  return values
-    .flatMap((value) => value.split(/,(?![^{]*\})/))
-    .map((pattern) => pattern.trim())
-    .filter((pattern) => pattern !== '');
-}
+/** `groups`: provider and server names that exist even when they hold nothing. */
+export type Filter = <T>(
+  items: readonly T[],
+  subjectOf: (item: T) => Subject,
+  groups: readonly string[],
+) => Filtered<T>;
 
 export interface Filtered<T> {
   readonly kept: readonly T[];
   readonly problems: readonly Problem[];
 }
 
-/** `groups`: provider and server names that exist even when they hold nothing. */
-export function applyFilter<T>(
-  items: readonly T[],
-  subjectOf: (item: T) => Subject,
-  { include, exclude }: Filter,
-  groups: readonly string[],
-): Filtered<T> {
-  if (include.length === 0 && exclude.length === 0) return { kept: items, problems: [] };
-  const subjects = items.map(subjectOf);
-  const known = new Set([...groups, ...subjects.map(({ group }) => group)].map(lower));
-  const test = (patterns: readonly string[]) =>
-    patterns.map((pattern) => ({ pattern, matches: compile(pattern, known) }));
-  const [wanted, unwanted] = [test(include), test(exclude)];
-  const kept = items.filter((_item, at) => {
-    const subject = subjects[at];
-    if (!subject) return false;
-    const hit = ({ matches }: Compiled) => matches(subject);
-    return (wanted.length === 0 || wanted.some(hit)) && !unwanted.some(hit);
-  });
-  const idle = [...wanted, ...unwanted].filter(({ matches }) => !subjects.some(matches));
-  return {
-    kept,
-    problems: idle.map(({ pattern }) => ({
-      where: `filter "${pattern}"`,
-      what: 'matches nothing',
-    })),
+export function createFilter({ include, exclude }: Patterns): Filter {
+  return (items, subjectOf, groups) => {
+    const subjects = items.map(subjectOf);
+    const known = new Set([...groups, ...subjects.map(({ group }) => group)].map(lower));
+    const test = (patterns: readonly string[]) =>
+      patterns.map((pattern) => ({ pattern, matches: compile(pattern, known) }));
+    const [wanted, unwanted] = [test(include), test(exclude)];
+    const kept = items.filter((_item, at) => {
+      const subject = subjects[at];
+      if (!subject) return false;
+      const hit = ({ matches }: Compiled) => matches(subject);
+      return (wanted.length === 0 || wanted.some(hit)) && !unwanted.some(hit);
+    });
+    const idle = [...wanted, ...unwanted].filter(({ matches }) => !subjects.some(matches));
+    const problems = idle.map(({ pattern }) => ({ where: `filter "${pattern}"`, what: 'matches nothing' }));
+    return { kept, problems };
   };
 }
 

@@ -4,12 +4,12 @@
 export type Pacer = () => Promise<void> | undefined;
 
 export function createPacer(): Pacer {
-  let until = performance.now() + SLICE_MS;
+  let until = Date.now() + SLICE_MS;
   return () => {
-    if (performance.now() < until) return undefined;
+    if (Date.now() < until) return undefined;
     return new Promise((done) => {
       setImmediate(() => {
-        until = performance.now() + SLICE_MS;
+        until = Date.now() + SLICE_MS;
         done();
       });
     });

@@ -37,14 +37,10 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
 /** Skills that a plain `provider:name` or bare name no longer reaches, because another has it. */
 export function findShadowed(names: Names): readonly Problem[] {
   return names.listed.flatMap(({ id, skill }) => {
-    const winner = skill.plugin ? undefined : names.resolve(`${skill.provider}:${skill.name}`);
-    if (winner?.kind !== 'found' || winner.skill === skill) return [];
-    return [
-      {
-        where: skill.file,
-        what: `is shadowed by ${winner.skill.file}; it loads as "${id}"`,
-      },
-    ];
+    if (skill.plugin || id === skill.name) return []; // What its bare name loads is in nobody's shadow.
+    const winner = names.resolve(`${skill.provider}:${skill.name}`);
+    if (winner.kind !== 'found' || winner.skill === skill) return [];
+    return [{ where: skill.file, what: `is shadowed by ${winner.skill.file}; it loads as "${id}"` }];
   });
 }
 

@@ -44,10 +44,10 @@ const NO_PLUGINS = { roots: [], problems: [], watched: [] };
 const PROGRESS_MS = 1000;
 
 function sayNowAndThen(progress: (text: string) => void): (met: number) => void {
-  let last = performance.now();
+  let last = Date.now();
   return (met) => {
-    if (performance.now() - last < PROGRESS_MS) return;
-    last = performance.now();
+    if (Date.now() - last < PROGRESS_MS) return;
+    last = Date.now();
     progress(`scanning: ${met} skills so far`);
   };
 }
