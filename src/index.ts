@@ -8,7 +8,8 @@ import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts
 
 export type { Refreshed, Registry } from './catalog/registry.ts';
 export type { ListenAddress, SkillwireOptions } from './config.ts';
-export type { State, UpstreamStatus } from './hub/upstream.ts';
+export type { State } from './hub/condition.ts';
+export type { UpstreamStatus } from './hub/upstream.ts';
 export { createLog, type Level, type Log } from './log.ts';
 export type { Listed, Problem, Resolution, Skill, Snapshot } from './model.ts';
 export {

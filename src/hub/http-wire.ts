@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Id, idKey } from '../protocol/index.ts';
 import { createHttpClient, readBody } from './http.ts';
 import { createSseParser } from './sse.ts';
+import { pause } from './time.ts';
 import {
   type HeaderFields,
   HttpError,
@@ -180,16 +181,6 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
     // A broken stream is an ended one: what it had brought so far counts, and `mark` says where to go on.
   }
   return { mark, wait };
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    const timer = setTimeout(done, milliseconds);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      done();
-    });
-  });
 }
 
 function asError(error: unknown): Error {

@@ -13,7 +13,8 @@ import type { Environment } from './launch.ts';
 import type { CallRequest, UpstreamStatus } from './upstream.ts';
 import { UpstreamError } from './wire.ts';
 
-export type { State, UpstreamStatus } from './upstream.ts';
+export type { State } from './condition.ts';
+export type { UpstreamStatus } from './upstream.ts';
 export { UpstreamError } from './wire.ts';
 
 export interface HubConfig {

@@ -3,10 +3,14 @@
  * Owns: which of it can be passed on. Leaves alone: filters and public names (fleet.ts), when to ask (upstream.ts).
  * Always true: a definition that is kept is kept whole; a bad one is dropped alone, and said so.
  */
+import type { Problem } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
+import { createFilter } from '../skills/filter.ts';
+import type { Plan } from './config.ts';
 import type { Conversation } from './dialects.ts';
 import type { Asking } from './link.ts';
 import { findParamHeaders, type ParamHeader } from './param-headers.ts';
+import type { Redact } from './redact.ts';
 import { UpstreamError } from './wire.ts';
 
 export interface UpstreamTool {
@@ -17,13 +21,38 @@ export interface UpstreamTool {
   readonly paramHeaders: readonly ParamHeader[];
 }
 
-export interface Inventory<T> {
+/** What a server has to offer at the moment. */
+export interface Offer {
+  readonly tools: readonly UpstreamTool[];
+  readonly problems: readonly Problem[];
+}
+
+export const NO_OFFER: Offer = { tools: [], problems: [] };
+
+/** Asks for everything; rejects when a list cannot be had. */
+export async function takeStock(
+  conversation: Conversation,
+  { name, filter, connectTimeout: timeout }: Plan,
+  redact: Redact,
+  signal: AbortSignal,
+): Promise<Offer> {
+  const { items, faults } = await listTools(conversation, { timeout, signal });
+  const { kept, problems } = createFilter(filter)(items, (tool) => ({ name: tool.name, group: name }), []);
+  const where = `server ${name}`;
+  const said = faults.map((fault) => ({ where, what: redact(fault) }));
+  const idle = problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what }));
+  return { tools: kept, problems: [...said, ...idle] };
+}
+
+// --- internal ---
+
+interface Inventory<T> {
   readonly items: readonly T[];
   /** Why something was left out. */
   readonly faults: readonly string[];
 }
 
-export async function listTools(conversation: Conversation, asking: Asking): Promise<Inventory<UpstreamTool>> {
+async function listTools(conversation: Conversation, asking: Asking): Promise<Inventory<UpstreamTool>> {
   if (conversation.capabilities.tools === undefined) return { items: [], faults: [] };
   const listed = await listAll(conversation, 'tools/list', 'tools', asking);
   const items = new Map<string, UpstreamTool>();
@@ -40,7 +69,7 @@ export async function listTools(conversation: Conversation, asking: Asking): Pro
 }
 
 /** Every page of a list. Ends, whatever the server does with its cursors. */
-export async function listAll(
+async function listAll(
   conversation: Conversation,
   method: string,
   key: string,
@@ -64,8 +93,6 @@ export async function listAll(
     cursor = next;
   }
 }
-
-// --- internal ---
 
 const NO_HEADERS = { kind: 'sound', headers: [] } as const;
 const MOST_ITEMS = 10_000;

@@ -1,0 +1,23 @@
+/** Waiting that can be called off. Always true: nothing is left behind once it is over, no timer and no listener. */
+
+/** Settles after that long, or at once when `signal` fires. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((done) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      done();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/** Settles with the reason of the first signal that fires. */
+export function firstOf(signals: readonly AbortSignal[]): Promise<Error> {
+  const any = AbortSignal.any([...signals]);
+  const reason = () => (any.reason instanceof Error ? any.reason : new Error(String(any.reason)));
+  if (any.aborted) return Promise.resolve(reason());
+  return new Promise((done) => any.addEventListener('abort', () => done(reason()), { once: true }));
+}
