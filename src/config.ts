@@ -12,6 +12,9 @@ import type { HostOptions } from './methods/hosts.ts';
 import { splitPatterns } from './skills/patterns.ts';
 import type { SkillSourceOptions } from './skills/source.ts';
 
+export const TOOL_NAMES = ['skill', 'list', 'search', 'read'] as const;
+export type ToolName = (typeof TOOL_NAMES)[number];
+
 export interface SkillwireOptions {
   /** Further directories to look for skills in. */
   readonly skillDirs?: readonly string[];
@@ -33,6 +36,8 @@ export interface SkillwireOptions {
   readonly names?: HostOptions['names'];
   readonly describe?: HostOptions['describe'];
   readonly descriptionBudget?: number;
+  /** Which of our own tools are served; `auto` leaves out those that a client with the Skills extension does not need. */
+  readonly tools?: 'auto' | readonly ToolName[];
   /** Whether every skill is a prompt too. */
   readonly prompts?: boolean;
   /** Whether the tools of other MCP servers are served too. */
@@ -74,6 +79,7 @@ export const DEFAULT_ADDRESS = {
 } as const satisfies ListenAddress;
 
 export interface Settings extends SkillSourceOptions, RegistryOptions, TriggerOptions, HostOptions, HubSourceOptions {
+  readonly tools: 'auto' | readonly ToolName[];
   readonly prompts: boolean;
   readonly hub: boolean;
   readonly log: Log;
@@ -102,6 +108,7 @@ export function settingsFrom(options: SkillwireOptions): Settings {
     names: options.names ?? 'auto',
     describe: options.describe ?? 'auto',
     descriptionBudget: options.descriptionBudget,
+    tools: options.tools ?? TOOL_NAMES,
     prompts: options.prompts ?? true,
     hub: options.hub ?? false,
     configFiles: options.configFiles ?? [],

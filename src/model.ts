@@ -39,7 +39,7 @@ export interface Skill {
 
 /** The files of one skill. Paths are relative to it, with slashes on every system: `references/forms.md`. */
 export interface SkillFiles {
-  /** All files with size and digest, of one version of the skill; `read` gives those bytes or refuses. */
+  /** All files with size and digest, of one version of the skill; `read` gives those bytes or says that they changed. */
   manifest(signal: AbortSignal): Promise<ManifestReading>;
   read(path: string, signal: AbortSignal): Promise<FileReading>;
   /** The direct children of a directory, by name; the skill itself is ''. Undefined: no directory that is served. */
@@ -75,8 +75,10 @@ export type FileReading =
   | { readonly kind: 'read'; readonly bytes: Uint8Array }
   | { readonly kind: 'missing' }
   | { readonly kind: 'directory' }
-  /** Its bytes are no longer those the last manifest promised. */
-  | { readonly kind: 'changed' }
+  /** These are its bytes now, and no longer those the last manifest promised. */
+  | { readonly kind: 'changed'; readonly bytes: Uint8Array }
+  /** It kept changing while it was read. */
+  | { readonly kind: 'moving' }
   | { readonly kind: 'refused'; readonly why: string };
 
 export interface SkillChild {

@@ -9,6 +9,8 @@ import {
   DEFAULT_REFRESH_INTERVAL,
   type ListenAddress,
   type SkillwireOptions,
+  TOOL_NAMES,
+  type ToolName,
 } from '../config.ts';
 import type { LEVELS, Level } from '../log.ts';
 import { DEFAULT_BUDGET } from '../methods/hosts.ts';
@@ -108,7 +110,7 @@ export const OPTIONS = {
   },
   'no-refresh': {
     type: 'boolean',
-    help: 'Look once, at the start; neither timer nor watcher.',
+    help: 'Neither timer nor watcher: look at the start, and when skills are listed or searched by tool.',
   },
   'no-watch': { type: 'boolean', help: 'Rely on the timer alone.' },
   names: {
@@ -135,6 +137,12 @@ export const OPTIONS = {
   'follow-symlinks': {
     type: 'boolean',
     help: 'Follow links out of the project too.',
+  },
+  tools: {
+    type: 'string',
+    hint: 'LIST',
+    default: TOOL_NAMES.join(','),
+    help: 'Which of our own tools to serve; auto leaves out those a client with the Skills extension does not need.',
   },
   'no-prompts': {
     type: 'boolean',
@@ -269,6 +277,7 @@ function skillwireOptions(values: Values): SkillwireOptions {
     names: choice('names', values.names),
     describe: choice('describe', values.describe),
     dedupe: values.dedupe ?? false,
+    tools: toolNames(values.tools),
     prompts: !values['no-prompts'],
     followSymlinks: values['follow-symlinks'] ?? false,
     hub: values.hub ?? false,
@@ -320,6 +329,15 @@ function choice<K extends keyof Choices>(name: K, value: string): Choices[K] {
   if (!allowed.includes(value))
     throw new UsageError(`--${name} must be one of ${allowed.join(', ')}, not "${value}"${hintFor(value, allowed)}`);
   return value as Choices[K];
+}
+
+function toolNames(value: string): 'auto' | readonly ToolName[] {
+  if (value === 'auto') return value;
+  const words = value.split(',').map((word) => word.trim());
+  const unknown = words.find((word) => !TOOL_NAMES.some((name) => name === word));
+  if (unknown === undefined) return TOOL_NAMES.filter((name) => words.includes(name));
+  const known = ['auto', ...TOOL_NAMES];
+  throw new UsageError(`--tools takes ${known.join(', ')}, not "${unknown}"${hintFor(unknown, known)}`);
 }
 
 // Timers take no more than this.

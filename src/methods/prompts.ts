@@ -4,7 +4,7 @@
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, Snapshot } from '../model.ts';
-import { type Client, invalidParams, type Method } from '../protocol/index.ts';
+import { invalidParams, type Method, type Peer } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
 import { type HostOptions, hostOf } from './hosts.ts';
 import { pageOf } from './pages.ts';
@@ -18,15 +18,15 @@ export interface Prompt {
 }
 
 export interface PromptShelf {
-  list(snapshot: Snapshot, client: Client | undefined): readonly Prompt[];
-  digest(snapshot: Snapshot, client: Client | undefined): string;
+  list(snapshot: Snapshot, peer: Peer): readonly Prompt[];
+  digest(snapshot: Snapshot, peer: Peer): string;
   find(snapshot: Snapshot, name: string): Listed | undefined;
 }
 
 export function createPromptShelf(options: HostOptions): PromptShelf {
   const tables = new WeakMap<Snapshot, ReadonlyMap<string, Listed>>();
 
-  function list({ names }: Snapshot, client: Client | undefined): readonly Prompt[] {
+  function list({ names }: Snapshot, { client }: Peer): readonly Prompt[] {
     const host = hostOf(client, options);
     const ids = names.listed.map(({ id }) => id);
     const spellings = host.names === 'safe' ? safeSpellings(ids, host.longestName) : undefined;
@@ -57,7 +57,7 @@ export function promptMethods(
       name: 'prompts/list',
       cache: BRIEFLY,
       async run({ cursor }, { peer }) {
-        const prompts = shelf.list(await registry.ready(), peer.client);
+        const prompts = shelf.list(await registry.ready(), peer);
         const { items, more } = pageOf('prompts', prompts, ({ name }) => name, cursor, PAGE);
         return { prompts: items, ...more };
       },

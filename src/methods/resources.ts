@@ -1,11 +1,20 @@
 /**
  * `resources/*`: the files of skills, and what upstream servers have to read.
  * Owns: which resources are listed, and how their content is put. Leaves alone: files (skills/library.ts), URIs (skills/address.ts).
- * Always true: text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there.
+ * Always true:
+ * - text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there;
+ * - bytes other than those a manifest promised are refused, not given under the old digest.
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, ResourceDefinition, Snapshot } from '../model.ts';
-import { type Call, invalidParams, type Method, type RpcError, type Session } from '../protocol/index.ts';
+import {
+  type Call,
+  internalError,
+  invalidParams,
+  type Method,
+  type RpcError,
+  type Session,
+} from '../protocol/index.ts';
 import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
 import { DIRECTORY_TYPE, textOf, typeOfName } from '../skills/mime.ts';
 import { pageOf } from './pages.ts';
@@ -185,6 +194,8 @@ async function readResource(snapshot: Snapshot, uri: string, call: Call): Promis
       throw nothingAt(uri, 'is a directory; resources/directory/read lists it');
     case 'changed':
       throw nothingAt(uri, 'has changed since it was listed; call skills/get for its new digest, then read it again');
+    case 'moving':
+      throw internalError(`${uri} is changing right now; read it again`);
     case 'refused':
       throw nothingAt(uri, reading.why);
   }

@@ -6,13 +6,13 @@
 import type { Refreshed, Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import {
-  type Client,
   encodeNotice,
   invalidParams,
   isObject,
   type Method,
   type NoticeHandler,
   type Params,
+  type Peer,
   type Session,
 } from '../protocol/index.ts';
 import type { Updates } from './updates.ts';
@@ -22,7 +22,7 @@ export interface Topic {
   /** The key in a subscription's `notifications`. */
   readonly key: string;
   readonly method: string;
-  digest(snapshot: Snapshot, client: Client | undefined): string;
+  digest(snapshot: Snapshot, peer: Peer): string;
 }
 
 export interface Feed {
@@ -38,9 +38,9 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
 
   registry.onRefresh(({ before, after, ...refreshed }) => {
     if (!before || before === after) return;
-    for (const { topics: wanted, client, send } of subscribers) {
+    for (const { topics: wanted, peer, send } of subscribers) {
       for (const { method, digest } of wanted) {
-        if (digest(before, client) !== digest(after, client)) send(method, reasonOf(before, after, refreshed));
+        if (digest(before, peer) !== digest(after, peer)) send(method, reasonOf(before, after, refreshed));
       }
     }
   });
@@ -74,7 +74,7 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
       }
       await new Promise<void>((end) => {
         const send = (method: string, reason: string) => notify(method, { _meta: { ...tag, [REASON]: reason } });
-        subscribe({ topics: wanted, client: peer.client, send, end }, signal);
+        subscribe({ topics: wanted, peer, send, end }, signal);
         signal.addEventListener('abort', () => end(), { once: true });
         if (closed) end();
       });
@@ -91,7 +91,7 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
       standing.add(session);
       const send = (method: string, reason: string) =>
         session.outlet(encodeNotice(method, { _meta: { [REASON]: reason } }));
-      subscribe({ topics, client: session.handshake.client, send, end: () => {} }, session.ended);
+      subscribe({ topics, peer: session.handshake, send, end: () => {} }, session.ended);
     },
   };
   const standing = new WeakSet<Session>();
@@ -132,7 +132,7 @@ const REASON = 'skillwire/reason';
 
 interface Subscriber {
   readonly topics: readonly Topic[];
-  readonly client: Client | undefined;
+  readonly peer: Peer;
   readonly send: (method: string, reason: string) => void;
   readonly end: () => void;
 }

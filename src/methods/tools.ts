@@ -5,8 +5,9 @@
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot, Tool, ToolDefinition } from '../model.ts';
-import { type Client, invalidParams, isObject, type Method } from '../protocol/index.ts';
+import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { type Host, type HostOptions, hostOf } from './hosts.ts';
+import { SKILLS_EXTENSION } from './skills.ts';
 import { everySpelling, safeSpellings } from './spelling.ts';
 
 /** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */
@@ -14,30 +15,39 @@ export const BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
 
 export interface ToolShelf {
   /** The tools as this client is shown them. */
-  list(snapshot: Snapshot, client: Client | undefined): readonly ToolDefinition[];
+  list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[];
   /** The list as one text, for telling whether it has changed. */
-  digest(snapshot: Snapshot, client: Client | undefined): string;
+  digest(snapshot: Snapshot, peer: Peer): string;
   find(snapshot: Snapshot, name: string): Tool | undefined;
+  /** Whether a call of that name must see the disk as it is now. */
+  wantsFresh(name: string): boolean;
   size(snapshot: Snapshot): number;
 }
 
+export interface ShelfOptions extends HostOptions {
+  /** Leave out what a client can do by itself that has the Skills extension. */
+  readonly sparing: boolean;
+}
+
 /** `own`: the tools that are always there, in the order they are listed. */
-export function createToolShelf(own: readonly Tool[], options: HostOptions): ToolShelf {
+export function createToolShelf(own: readonly Tool[], options: ShelfOptions): ToolShelf {
   const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
   const tables = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
   const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
   const tools = (snapshot: Snapshot) => new Map(all(snapshot).map((tool) => [tool.name, tool]));
   const namesOf = (snapshot: Snapshot) => all(snapshot).map((tool) => tool.name);
 
-  function list(snapshot: Snapshot, client: Client | undefined): readonly ToolDefinition[] {
-    const host = hostOf(client, options);
+  function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
+    const host = hostOf(peer.client, options);
+    const spared = options.sparing && hasSkillsExtension(peer) ? EXTENSION_DOES : NONE;
     return remember(
       remember(lists, snapshot, () => new Map()),
-      keyOf(host),
+      `${keyOf(host)} ${spared.size}`,
       () => {
         const spellings = host.names === 'safe' ? safeSpellings(namesOf(snapshot), host.longestName) : undefined;
         const spell = (name: string) => spellings?.get(name) ?? name;
-        return all(snapshot).map((tool) =>
+        const shown = all(snapshot).filter(({ name }) => !spared.has(name));
+        return shown.map((tool) =>
           tool.define(snapshot, {
             describe: host.describe,
             budget: host.budget,
@@ -50,9 +60,11 @@ export function createToolShelf(own: readonly Tool[], options: HostOptions): Too
 
   return {
     list,
-    digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
+    digest: (snapshot, peer) => JSON.stringify(list(snapshot, peer)),
     size: (snapshot) => all(snapshot).length,
     find: (snapshot, name) => remember(tables, snapshot, () => everySpelling(tools(snapshot))).get(name),
+    // Over the beginnings of names: a spelling may have a suffix. One look too many does no harm.
+    wantsFresh: (name) => own.some((tool) => tool.fresh && unspelled(name).startsWith(unspelled(tool.name))),
   };
 }
 
@@ -63,7 +75,7 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
       cache: BRIEFLY,
       async run({ cursor }, { peer }) {
         if (cursor !== undefined) throw invalidParams('cursor is not one of ours: the list has one page');
-        return { tools: shelf.list(await registry.ready(), peer.client) };
+        return { tools: shelf.list(await registry.ready(), peer) };
       },
     },
     {
@@ -72,7 +84,7 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
         const { name, arguments: args = {} } = params;
         if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
         if (!isObject(args)) throw invalidParams('arguments must be an object');
-        const snapshot = await registry.ready();
+        const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
         const tool = shelf.find(snapshot, name);
         if (!tool) throw invalidParams(`unknown tool "${name.slice(0, 100)}"`);
         return tool.run(args, snapshot, { ...call, params });
@@ -82,6 +94,18 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
 }
 
 // --- internal ---
+
+const NONE: ReadonlySet<string> = new Set();
+// Searching is not part of the extension.
+const EXTENSION_DOES: ReadonlySet<string> = new Set(['skill', 'skills.list', 'skills.read']);
+
+function hasSkillsExtension({ capabilities }: Peer): boolean {
+  return (
+    'extensions' in capabilities && isObject(capabilities.extensions) && SKILLS_EXTENSION in capabilities.extensions
+  );
+}
+
+const unspelled = (name: string) => name.replace(/[^A-Za-z0-9]/g, '_');
 
 const keyOf = ({ names, longestName, describe, budget }: Host) => `${names} ${longestName} ${describe} ${budget}`;
 

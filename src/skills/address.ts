@@ -7,6 +7,7 @@
  */
 import { sep } from 'node:path';
 import type { Addresses, Listed, Problem, Skill } from '../model.ts';
+import { LAWFUL_NAME } from './skill.ts';
 
 export interface Addressing {
   readonly addresses: Addresses;
@@ -24,9 +25,13 @@ export function createAddresses(listed: readonly Listed[]): Addressing {
     if (found.has(skill)) return found.get(skill);
     found.set(skill, undefined);
     const outer = enclosing(skill, byDirectory, find);
-    const root = NAME.test(skill.name) ? (outer ? inner(skill, outer) : space.take(candidates(skill))) : undefined;
+    const root = LAWFUL_NAME.test(skill.name)
+      ? outer
+        ? inner(skill, outer)
+        : space.take(candidates(skill))
+      : undefined;
     found.set(skill, root);
-    if (root === undefined) problems.push({ where: skill.file, what: whyNot(skill) });
+    if (root === undefined) problems.push({ where: skill.file, what: whyNot(skill), mild: true });
     return root;
   }
 
@@ -86,8 +91,6 @@ export function compare(a: string, b: string): number {
 // --- internal ---
 
 const SCHEME = 'skill://';
-/** What the Agent Skills specification allows as a name. */
-const NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 // The longest path most systems take has 4096 bytes; percent-encoding triples it at most.
 const LONGEST_URI = 3 * 4096;
 // On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
@@ -175,7 +178,7 @@ function parentOf(directory: string): string {
 }
 
 function whyNot({ name }: Skill): string {
-  const fault = NAME.test(name)
+  const fault = LAWFUL_NAME.test(name)
     ? 'it lies inside another skill and its directory has another name'
     : 'its name is not 1 to 64 lower-case letters, digits and single hyphens';
   return `is not in skills/list, because ${fault}; it loads by the skill tool`;

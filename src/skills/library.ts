@@ -4,7 +4,7 @@
  * Always true:
  * - only regular files that really lie in the skill's own directory are opened; a link that leads out is never followed;
  * - a manifest is of one version: the directory and its SKILL.md are the same before the first file is read and after the last;
- * - a file whose bytes are no longer those a manifest promised is refused, for a while, instead of given.
+ * - a file whose bytes are no longer those a manifest promised is never given out as if they were.
  * Memory: a file's path, version and digest, some 300 bytes, for at most MOST_KNOWN files; no contents.
  */
 import { createHash } from 'node:crypto';
@@ -252,13 +252,13 @@ function readFile(directory: string, path: string, memory: Memory): FileReading 
       // Asked again by name: what was opened must be what the name still leads to, or a directory was swapped on the way.
       const again = find(directory, path);
       if (version === undefined || typeof again !== 'object' || versionOf(again.stats) !== version) continue;
-      return memory.allows(real, bytes) ? { kind: 'read', bytes } : { kind: 'changed' };
+      return { kind: memory.allows(real, bytes) ? 'read' : 'changed', bytes };
     } catch (error) {
       if (isMissing(error)) continue;
       return { kind: 'refused', why: `cannot be read (${codeOf(error) || messageOf(error)})` };
     }
   }
-  return { kind: 'changed' };
+  return { kind: 'moving' };
 }
 
 function digestOf(bytes: Uint8Array): string {

@@ -54,10 +54,23 @@ export function cutHead(text: string): string | { readonly why: string } {
   return LONG_BLANK.test(block) ? { why: 'front matter has over 1000 blanks in a row' } : block;
 }
 
+/** A name by the Agent Skills specification. */
+export const LAWFUL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
 /** What the Agent Skills rules have against a name. It loads all the same: a fifth of all public skills break them. */
 export function remarkOn(name: string, directory: string): Omit<Problem, 'where'> | undefined {
   if (!LAWFUL_NAME.test(name)) return { what: `name "${name}" is not 1 to 64 of a-z, 0-9 and single -`, mild: true };
   return name === directory ? undefined : { what: `name "${name}" differs from its directory`, mild: true };
+}
+
+/** Where the text behind the front matter begins; 0 when there is none. */
+export function bodyStart(text: string): number {
+  const start = HEAD_START.exec(text)?.[0].length;
+  if (start === undefined) return 0;
+  const end = HEAD_END.exec(text.slice(start, start + MAX_HEAD + 5));
+  if (!end) return 0;
+  const after = start + end.index + end[0].length;
+  return after + (/^(?:\r\n|\r|\n)/.exec(text.slice(after, after + 2))?.[0].length ?? 0);
 }
 
 export type Fields = Readonly<Record<'name' | 'description', unknown>>;
@@ -85,27 +98,6 @@ export async function readYamlHead(block: string): Promise<Fields> {
   return { name: textField(attributes, block, 'name'), description: textField(attributes, block, 'description') };
 }
 
-// --- internal ---
-
-// A byte order mark; lines that are blank, a comment or the opening of a code fence around the whole file; then three
-// dashes alone on a line. The part before the dashes is capped: it is looked at before anything else is.
-const HEAD_START =
-  /^\ufeff?(?:(?:[ \t]{0,80}|<!--[^\n]{0,200}-->[ \t]{0,80}|```[a-z]{0,20})(?:\r\n|\r|\n)){0,20}---[ \t]*(?:\r\n|\r|\n)/;
-const HEAD_END = /(?<=^|\n|\r)(?:---|\.\.\.)[ \t]*(?=[\r\n]|$)/;
-
-const LAWFUL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
-function accept(fields: Fields, note: string | undefined): HeadReading {
-  const parsed = v.safeParse(SkillHead, fields);
-  if (parsed.success) return { kind: 'read', head: parsed.output, note };
-  return { kind: 'unusable', why: parsed.issues.map((issue) => issue.message).join('; ') };
-}
-
-const PLAIN_LINE = /^([A-Za-z][\w-]*): +([\p{L}\d](?:[^\n\t:#]|:(?=[^ \n])|(?<! )#)*)$/u;
-const NOT_TEXT = /^(?:null|~)$/i;
-// What YAML calls non-printable, lone surrogates included.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
-
 /** The block as js-yaml reads it; throws when it is not a mapping. */
 export async function parseYaml(block: string): Promise<Readonly<Record<string, unknown>>> {
   // Loaded when first needed: it takes longer to load than a hundred plain skills take to scan.
@@ -118,6 +110,25 @@ export async function parseYaml(block: string): Promise<Readonly<Record<string, 
   }
   return attributes as Readonly<Record<string, unknown>>;
 }
+
+// --- internal ---
+
+// A byte order mark; lines that are blank, a comment or the opening of a code fence around the whole file; then three
+// dashes alone on a line. The part before the dashes is capped: it is looked at before anything else is.
+const HEAD_START =
+  /^\ufeff?(?:(?:[ \t]{0,80}|<!--[^\n]{0,200}-->[ \t]{0,80}|```[a-z]{0,20})(?:\r\n|\r|\n)){0,20}---[ \t]*(?:\r\n|\r|\n)/;
+const HEAD_END = /(?<=^|\n|\r)(?:---|\.\.\.)[ \t]*(?=[\r\n]|$)/;
+
+function accept(fields: Fields, note: string | undefined): HeadReading {
+  const parsed = v.safeParse(SkillHead, fields);
+  if (parsed.success) return { kind: 'read', head: parsed.output, note };
+  return { kind: 'unusable', why: parsed.issues.map((issue) => issue.message).join('; ') };
+}
+
+const PLAIN_LINE = /^([A-Za-z][\w-]*): +([\p{L}\d](?:[^\n\t:#]|:(?=[^ \n])|(?<! )#)*)$/u;
+const NOT_TEXT = /^(?:null|~)$/i;
+// What YAML calls non-printable, lone surrogates included.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
 
 /** The field as text; a bare date, number or boolean stays what its author wrote. */
 function textField(attributes: Readonly<Record<string, unknown>>, block: string, key: string): unknown {

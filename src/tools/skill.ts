@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { type Log, messageOf, printable } from '../log.ts';
-import type { Listed, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
+import type { Listed, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
 import { invalidParams } from '../protocol/index.ts';
 import { describeSkills } from './describe.ts';
 import { failure, oneLine, shorten, success } from './text.ts';
@@ -57,16 +57,24 @@ export function skillTool(log: Log, search: string | undefined): Tool {
         );
       const { name } = parsed.output;
       const resolution = snapshot.names.resolve(name);
-      switch (resolution.kind) {
-        case 'found':
-          return load(resolution.id, resolution.skill, log);
-        case 'ambiguous':
-          return failure(ambiguityOf(name, resolution.ids));
-        case 'missing':
-          return failure(missOf(name, snapshot));
-      }
+      if (resolution.kind !== 'found') return missOf(name, resolution, snapshot);
+      return load(resolution.id, resolution.skill, log);
     },
   };
+}
+
+/** What a model is told when a name means no skill, or several. */
+export function missOf(
+  name: string,
+  miss: Exclude<Resolution, { readonly kind: 'found' }>,
+  snapshot: Snapshot,
+): ToolResult {
+  switch (miss.kind) {
+    case 'ambiguous':
+      return failure(ambiguityOf(name, miss.ids));
+    case 'missing':
+      return failure(absenceOf(name, snapshot));
+  }
 }
 
 /** What loading a skill shows: where it comes from, then its SKILL.md as it is. Throws when that cannot be read. */
@@ -124,7 +132,7 @@ ${lines.join('\n')}
 Use the full name of one of them to load it.`;
 }
 
-function missOf(name: string, { names }: Snapshot): string {
+function absenceOf(name: string, { names }: Snapshot): string {
   const near = names.near(name).map(oneLine);
   const shown = names.listed.slice(0, MOST_SHOWN).map(lineOf);
   const rest = names.listed.length - shown.length;

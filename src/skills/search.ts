@@ -1,0 +1,157 @@
+/**
+ * Finding skills by words: every word of the query must occur in a skill's names, description or body.
+ * Owns: what a word is, the order of hits, excerpts. Leaves alone: where the texts come from (scan.ts).
+ * Always true: equal skills and queries give equal hits in equal order; a file that has not changed is not read again
+ * unless memory was full when it was scanned.
+ * Memory: none of its own. Texts are searched as they are held, without a lower-cased copy (measured: a third of the
+ * time that folding every text would take, and no second 64 MiB).
+ */
+import { basename } from 'node:path';
+import type { Listed, Skill } from '../model.ts';
+import { compare } from './address.ts';
+import { createPacer } from './pace.ts';
+import { bodyStart } from './skill.ts';
+
+export interface Hit {
+  readonly listed: Listed;
+  /** How many words of the query were found; all of them, or it would be no hit. */
+  readonly score: number;
+  readonly excerpt: string;
+}
+
+export interface Search {
+  /** Of all hits. */
+  readonly total: number;
+  /** The best of them, at most as many as asked for. */
+  readonly hits: readonly Hit[];
+}
+
+export async function searchSkills(
+  listed: readonly Listed[],
+  query: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Search> {
+  const words = wordsOf(query);
+  // The longest are the rarest: they rule a skill out soonest.
+  const patterns = [...new Set(words)].sort((a, b) => b.length - a.length).map(patternOf);
+  const pace = createPacer();
+  const found: Match[] = [];
+  for (const one of listed) {
+    await pace();
+    if (signal.aborted) break;
+    const rank = await rankOf(one.skill, patterns);
+    if (rank !== undefined) found.push({ listed: one, rank });
+  }
+  const best = found.sort(byRank).slice(0, limit);
+  const hits = best.map(async (match) => ({
+    listed: match.listed,
+    score: words.length,
+    excerpt: await excerptOf(match.listed.skill, patterns),
+  }));
+  return { total: found.length, hits: await Promise.all(hits) };
+}
+
+/** The directory a skill was installed into. */
+export function installName({ directory }: Skill): string {
+  return basename(directory);
+}
+
+/** The text of SKILL.md behind its front matter. */
+export async function bodyOf(skill: Skill): Promise<string> {
+  const text = await textOf(skill);
+  return text.slice(bodyStart(text));
+}
+
+/** Whether any of the short fields contains the text, whatever its case. */
+export function mentions(skill: Skill, text: string): boolean {
+  const pattern = patternOf(text);
+  return [installName(skill), skill.name, skill.description].some((field) => pattern.test(field));
+}
+
+/** About 160 characters around a place, cut between characters. */
+export function windowAround(text: string, at: number): string {
+  const start = atBoundary(text, Math.max(0, at - LEAD));
+  const end = atBoundary(text, Math.min(text.length, Math.max(at - LEAD, 0) + WINDOW));
+  return text.slice(start, end).trim();
+}
+
+// --- internal ---
+
+interface Match {
+  readonly listed: Listed;
+  readonly rank: number;
+}
+
+function wordsOf(query: string): readonly string[] {
+  return query.split(/[ \t\n\v\f\r]+/).filter((word) => word !== '');
+}
+
+function patternOf(word: string): RegExp {
+  return new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
+}
+
+// Where a word is found weighs more than how often.
+const IN_NAME = 0;
+const IN_DESCRIPTION = 1;
+const IN_BODY = 2;
+
+/** Lower is better; undefined when a word is missing. */
+async function rankOf(skill: Skill, patterns: readonly RegExp[]): Promise<number | undefined> {
+  let rank = 0;
+  let body: string | undefined;
+  for (const pattern of patterns) {
+    if (pattern.test(installName(skill)) || pattern.test(skill.name)) rank += IN_NAME;
+    else if (pattern.test(skill.description)) rank += IN_DESCRIPTION;
+    else {
+      body ??= await bodyOf(skill);
+      if (!pattern.test(body)) return undefined;
+      rank += IN_BODY;
+    }
+  }
+  return rank;
+}
+
+function byRank(a: Match, b: Match): number {
+  return a.rank - b.rank || compare(a.listed.id, b.listed.id) || compare(a.listed.skill.file, b.listed.skill.file);
+}
+
+/** Around the first word in the body or, when there is none, in the description. */
+async function excerptOf(skill: Skill, patterns: readonly RegExp[]): Promise<string> {
+  const body = await bodyOf(skill);
+  const inBody = firstOf(body, patterns);
+  if (inBody !== undefined) return windowAround(body, inBody);
+  return windowAround(skill.description, firstOf(skill.description, patterns) ?? 0);
+}
+
+function firstOf(text: string, patterns: readonly RegExp[]): number | undefined {
+  const places = patterns.map((pattern) => text.search(pattern)).filter((at) => at !== -1);
+  return places.length === 0 ? undefined : Math.min(...places);
+}
+
+async function textOf(skill: Skill): Promise<string> {
+  if (skill.text !== undefined) return skill.text;
+  try {
+    return await skill.read();
+  } catch {
+    return ''; // Gone or closed since the scan: its name and description can still be found.
+  }
+}
+
+const WINDOW = 160;
+const LEAD = 60;
+// Combining marks, joiners, variation selectors and skin tones belong to the character before them.
+const CONTINUES = /^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u;
+const FLAG_LETTER = /^\p{Regional_Indicator}/u;
+const LONGEST_CHARACTER = 32;
+
+/** The next place at or after this one that is not inside a character. */
+function atBoundary(text: string, at: number): number {
+  for (let place = at; place < Math.min(text.length, at + LONGEST_CHARACTER); place++) {
+    const inPair = /[\ud800-\udbff]/.test(text[place - 1] ?? '') && /[\udc00-\udfff]/.test(text[place] ?? '');
+    const joined = text[place - 1] === '\u200d' || CONTINUES.test(text.slice(place, place + 2));
+    const inFlag = FLAG_LETTER.test(text.slice(place, place + 2)) && FLAG_LETTER.test(text.slice(place - 2, place));
+    if (place === 0 || !(inPair || joined || inFlag)) return place;
+  }
+  return Math.min(text.length, at + LONGEST_CHARACTER);
+}

@@ -1,0 +1,122 @@
+/**
+ * The `skills.read` tool: one file of a skill, for clients whose models cannot read resources.
+ * Owns: its schema and error texts. Leaves alone: which files a skill has (skills/library.ts).
+ */
+import { pathToFileURL } from 'node:url';
+import * as v from 'valibot';
+import { printable } from '../log.ts';
+import type { Listed, Snapshot, Tool, ToolResult } from '../model.ts';
+import { isPlainSegment, uriOf } from '../skills/address.ts';
+import { textOf, typeOfName } from '../skills/mime.ts';
+import { checkedArguments } from './arguments.ts';
+import { missOf, READ_ONLY } from './skill.ts';
+import { failure, oneLine, shorten, success } from './text.ts';
+
+const NAME = 'name must be the name of a skill, as text';
+const PATH = 'path must be the path of a file in the skill, as text';
+
+export const ReadInput = v.strictObject({
+  name: v.pipe(v.string(NAME), v.regex(/\S/, NAME)),
+  path: v.pipe(v.string(PATH), v.nonEmpty(PATH)),
+});
+
+export const READ_INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1, pattern: '\\S', description: 'Name of the skill, as listed.' },
+    path: {
+      type: 'string',
+      minLength: 1,
+      description: 'Path of the file, relative to the skill: references/forms.md',
+    },
+  },
+  required: ['name', 'path'],
+  additionalProperties: false,
+} as const;
+
+/** What goes into a model's context in one piece; a resource may have more. */
+export const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+export function readTool(): Tool {
+  return {
+    name: 'skills.read',
+    fresh: false,
+    define: (_snapshot, view) => ({
+      name: view.spell('skills.read'),
+      title: 'Read Skill File',
+      description:
+        "Read one file that belongs to a skill: a reference, a script, a template. Give the skill's name and the file's path in it.",
+      inputSchema: READ_INPUT_SCHEMA,
+      annotations: { title: 'Read Skill File', ...READ_ONLY },
+    }),
+    async run(args, snapshot, { signal }) {
+      const { name, path } = checkedArguments(ReadInput, args, ['name', 'path']);
+      const resolution = snapshot.names.resolve(name);
+      if (resolution.kind !== 'found') return missOf(name, resolution, snapshot);
+      const plain = plainPath(path);
+      if (plain === undefined) {
+        return failure(
+          `"${echo(path)}" is not a path inside the skill. Give one that is relative to it and goes only down, such as references/forms.md.`,
+        );
+      }
+      return readFile(snapshot, resolution, plain, signal);
+    },
+  };
+}
+
+// --- internal ---
+
+/** Slashes between plain names; a leading `./` does no harm. */
+function plainPath(path: string): string | undefined {
+  const segments = path.replace(/^(?:\.\/+)+/, '').split('/');
+  return segments.every(isPlainSegment) ? segments.join('/') : undefined;
+}
+
+async function readFile(snapshot: Snapshot, listed: Listed, path: string, signal: AbortSignal): Promise<ToolResult> {
+  const { id, skill } = listed;
+  const reading = await skill.files.read(path, signal);
+  const miss = (why: string) => failure(`"${echo(path)}" of skill '${oneLine(id)}' ${why}`);
+  switch (reading.kind) {
+    case 'read':
+    case 'changed': // No digest was promised to this reader.
+      if (reading.bytes.length > MAX_READ_BYTES) return miss(`is over ${MAX_READ_BYTES} bytes.`);
+      return contentOf(snapshot, listed, path, reading.bytes);
+    case 'missing':
+      return miss(`is not there.${await filesIn(listed, path.split('/').slice(0, -1).join('/'), signal)}`);
+    case 'directory':
+      return miss(`is a directory.${await filesIn(listed, path, signal)}`);
+    case 'moving':
+      return miss('is changing right now. Try again.');
+    case 'refused':
+      return miss(`${printable(reading.why)}.`);
+  }
+}
+
+function contentOf({ addresses }: Snapshot, { skill }: Listed, path: string, bytes: Uint8Array): ToolResult {
+  const text = textOf(bytes);
+  if (text !== undefined) return success(text);
+  const root = addresses.rootOf(skill);
+  const resource = {
+    uri: root === undefined ? pathToFileURL(`${skill.directory}/${path}`).href : uriOf(root, path),
+    mimeType: typeOfName(path) ?? 'application/octet-stream',
+    blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  };
+  return { content: [{ type: 'resource', resource }] };
+}
+
+const MOST_SHOWN = 50;
+
+/** What a model may have meant: the entries of that directory. */
+async function filesIn({ skill }: Listed, directory: string, signal: AbortSignal): Promise<string> {
+  const children = await skill.files.list(directory, signal);
+  if (!children) return '';
+  const names = children.map(({ name, kind }) => oneLine(name) + (kind === 'directory' ? '/' : ''));
+  const rest = names.length - MOST_SHOWN;
+  const shown = [...names.slice(0, MOST_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  const where = directory === '' ? 'The skill' : `"${echo(directory)}"`;
+  return ` ${where} holds: ${shown.join(', ') || 'nothing'}.`;
+}
+
+function echo(path: string): string {
+  return shorten(oneLine(path), 200);
+}
