@@ -9,6 +9,7 @@ import type { TriggerOptions } from './catalog/triggers.ts';
 import type { HubSourceOptions } from './hub/source.ts';
 import { createLog, type Log } from './log.ts';
 import type { HostOptions } from './methods/hosts.ts';
+import type { Source } from './model.ts';
 import { splitPatterns } from './skills/patterns.ts';
 import type { SkillSourceOptions } from './skills/source.ts';
 
@@ -48,6 +49,8 @@ export interface SkillwireOptions {
   readonly trustProject?: boolean;
   /** Milliseconds between two looks at a quiet upstream server. */
   readonly healthInterval?: number;
+  /** What else to serve: tools and resources of your own. */
+  readonly sources?: readonly Source[];
   readonly cwd?: string;
   readonly home?: string;
   /** Where `CLAUDE_CONFIG_DIR` and `CODEX_HOME` are looked up. */
@@ -82,6 +85,7 @@ export interface Settings extends SkillSourceOptions, RegistryOptions, TriggerOp
   readonly tools: 'auto' | readonly ToolName[];
   readonly prompts: boolean;
   readonly hub: boolean;
+  readonly sources: readonly Source[];
   readonly log: Log;
 }
 
@@ -114,6 +118,7 @@ export function settingsFrom(options: SkillwireOptions): Settings {
     configFiles: options.configFiles ?? [],
     trustProject: options.trustProject ?? false,
     healthInterval: options.healthInterval ?? DEFAULT_HEALTH_INTERVAL,
+    sources: options.sources ?? [],
     log: options.log ?? createLog(() => {}, 'error'),
   };
 }

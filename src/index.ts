@@ -11,7 +11,19 @@ export type { ListenAddress, SkillwireOptions } from './config.ts';
 export type { State } from './hub/condition.ts';
 export type { UpstreamStatus } from './hub/upstream.ts';
 export { createLog, type Level, type Log } from './log.ts';
-export type { Listed, Problem, Resolution, Skill, Snapshot } from './model.ts';
+export type {
+  Contribution,
+  ForeignTool,
+  Listed,
+  Problem,
+  Resolution,
+  Resource,
+  Skill,
+  Snapshot,
+  Source,
+  Tool,
+  ToolCall,
+} from './model.ts';
 export {
   createSession,
   type Exchange,

@@ -56,7 +56,8 @@ export interface Health {
 export function createServer(settings: Settings): Server {
   const { log } = settings;
   const hub = settings.hub ? lazyHub(settings, (reason) => void registry.refresh(reason)) : undefined;
-  const registry: Registry = createRegistry([createSkillSource(settings, log.info), ...(hub ? [hub] : [])], settings);
+  const sources = [createSkillSource(settings, log.info), ...(hub ? [hub] : []), ...settings.sources];
+  const registry: Registry = createRegistry(sources, settings);
   const own = ownTools(settings);
   const shelf = createToolShelf(own, { ...settings, sparing: settings.tools === 'auto' });
   const prompts = settings.prompts ? createPromptShelf(settings) : undefined;

@@ -3,7 +3,7 @@
  * Owns: which annotations are sound. Leaves alone: dropping a tool whose are not (inventory.ts).
  * Always true: schemas are only read, never followed: no `$ref` is resolved and nothing is fetched.
  */
-import { isObject, type Params } from '../protocol/index.ts';
+import { type Claims, headerMismatch, isObject, type Params } from '../protocol/index.ts';
 import type { HeaderFields } from './wire.ts';
 
 export interface ParamHeader {
@@ -56,15 +56,21 @@ export function findParamHeaders(inputSchema: unknown): ParamHeaders {
 
 /** The headers for one call: absent and null values have none. */
 export function paramHeaders(headers: readonly ParamHeader[], args: Params): HeaderFields {
-  const found = headers.flatMap(({ header, path }) => {
-    const value = path.reduce<unknown>(
-      (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
-      args,
-    );
-    const plain = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);
-    return plain ? [[header, headerValue(String(value))] as const] : [];
-  });
-  return Object.fromEntries(found);
+  return Object.fromEntries(mirrored(headers, args).map(([header, value]) => [header, headerValue(String(value))]));
+}
+
+/** Throws when a call that came by HTTP does not repeat in its headers what the tool asks to have there. */
+export function checkParamHeaders(inputSchema: object, args: Params, claims: Claims | undefined): void {
+  if (!claims) return;
+  const found = known.get(inputSchema) ?? findParamHeaders(inputSchema);
+  known.set(inputSchema, found);
+  // A client drops a tool whose annotations are unsound, so nothing can be expected of a call to it.
+  if (found.kind === 'unsound') return;
+  for (const [header, value] of mirrored(found.headers, args)) {
+    const given = claims.param(header);
+    const same = typeof value === 'number' ? given !== undefined && Number(given) === value : given === String(value);
+    if (!same) throw headerMismatch(`${header} is not what the arguments say`);
+  }
 }
 
 /** A header holds printable ASCII without blanks at its ends; anything else goes as Base64 between markers. */
@@ -74,6 +80,22 @@ export function headerValue(text: string): string {
 }
 
 // --- internal ---
+
+const known = new WeakMap<object, ParamHeaders>();
+
+type Mirrored = readonly [header: string, value: string | number | boolean];
+
+/** Every annotated argument of a call that a header can hold. */
+function mirrored(headers: readonly ParamHeader[], args: Params): readonly Mirrored[] {
+  return headers.flatMap(({ header, path }): readonly Mirrored[] => {
+    const value = path.reduce<unknown>(
+      (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
+      args,
+    );
+    if (typeof value === 'string' || typeof value === 'boolean') return [[header, value]];
+    return typeof value === 'number' && Number.isSafeInteger(value) ? [[header, value]] : [];
+  });
+}
 
 const ANNOTATION = 'x-mcp-header';
 const PREFIX = 'Mcp-Param-';

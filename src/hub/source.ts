@@ -11,6 +11,7 @@ import { isObject, type Params, RpcError } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, readConfiguration } from './files.ts';
 import { createFleet, type FleetTool, publicName } from './fleet.ts';
+import { checkParamHeaders } from './param-headers.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
 export interface HubSourceOptions extends FileOptions {
@@ -65,18 +66,18 @@ function wait(milliseconds: number): Promise<void> {
 function foreignTool(one: FleetTool): ForeignTool {
   const { server, tool } = one;
   const name = publicName(one);
+  const inputSchema = tool.definition.inputSchema as object;
   return {
     name,
     server,
     short: tool.name,
     fresh: false,
     // The definition came from outside and is passed on whole; only what a tool must have was looked at.
-    define: (_snapshot, view) => ({
-      ...tool.definition,
-      inputSchema: tool.definition.inputSchema as object,
-      name: view.spell(name),
-    }),
-    run: (args, _snapshot, call) => pass(one, name, args, call),
+    define: (_snapshot, view) => ({ ...tool.definition, inputSchema, name: view.spell(name) }),
+    run(args, _snapshot, call) {
+      checkParamHeaders(inputSchema, isObject(args) ? args : {}, call.peer.claims);
+      return pass(one, name, args, call);
+    },
   };
 }
 

@@ -4,7 +4,7 @@
  * Leaves alone: bytes and status lines (transports), what the methods do, who the peer is (eras.ts).
  */
 import type { Claims, Era } from './eras.ts';
-import { internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
+import { internalError, invalidRequest, isAboutEnvelope, methodNotFound, RpcError } from './errors.ts';
 import type { Session } from './session.ts';
 import {
   type Decoded,
@@ -117,7 +117,8 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     } catch (error) {
       if (signal.aborted) return undefined;
       if (!(error instanceof RpcError)) onFault(request.method, error);
-      return { text: encodeError(id, asRpcError(error)), status };
+      const wire = asRpcError(error);
+      return { text: encodeError(id, wire), status: isAboutEnvelope(wire) ? 400 : status };
     } finally {
       session.calls.delete(key);
     }

@@ -13,12 +13,16 @@ export interface Claims {
   readonly version: string | undefined;
   readonly method: string | undefined;
   readonly name: string | undefined;
+  /** What it repeats of a tool's arguments. */
+  param(header: string): string | undefined;
 }
 
 /** Who asks. */
 export interface Peer {
   readonly client: Client | undefined;
   readonly capabilities: object;
+  /** The envelope, where it is bound to say what the message says. */
+  readonly claims?: Claims | undefined;
 }
 
 export interface Call {
@@ -108,7 +112,7 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
       if (claims) checkClaims(claims, version, method, params);
       // Before the method: a client with a wrong version needs the list of right ones, not "unknown method".
       if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version, MODERN_VERSIONS);
-      return { client: clientOf(meta[CLIENT]), capabilities };
+      return { client: clientOf(meta[CLIENT]), capabilities, claims };
     },
     seal: (result, method) => ({
       resultType: 'complete',

@@ -37,6 +37,9 @@ export const missingCapability = (required: Readonly<Record<string, object>>) =>
 export const unsupportedVersion = (requested: string, supported: readonly string[]) =>
   new RpcError(-32022, `protocol version "${clip(requested)}" is not served here`, { supported, requested });
 
+/** Whether an error is about what surrounds a message, so that HTTP refuses the whole of it, wherever it was found. */
+export const isAboutEnvelope = ({ code }: RpcError) => code <= -32020 && code >= -32099;
+
 // --- internal ---
 
 // Enough to recognise what was sent; an error must not echo megabytes.

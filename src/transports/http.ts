@@ -249,6 +249,7 @@ function claimsOf(request: IncomingMessage): Claims {
     version: headerOf(request, VERSION),
     method: headerOf(request, 'mcp-method'),
     name: plainOf(headerOf(request, 'mcp-name')),
+    param: (header) => plainOf(headerOf(request, header.toLowerCase())),
   };
 }
 
