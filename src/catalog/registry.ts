@@ -40,7 +40,8 @@ export interface RegistryOptions extends Patterns {
 export function createRegistry(sources: readonly Source[], options: RegistryOptions): Registry {
   const filter = loadFilter(options);
   const listeners: ((refreshed: Refreshed) => void)[] = [];
-  const memory = new Map<Source, Contribution>();
+  const good = new Map<Source, Contribution>();
+  const failing = new Map<Source, { readonly what: string; readonly kept: Contribution }>();
   let announceFirst: (snapshot: Snapshot) => void = () => {};
   const first = new Promise<Snapshot>((resolve) => {
     announceFirst = resolve;
@@ -53,18 +54,16 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
   async function load(source: Source): Promise<Contribution> {
     try {
       const contribution = await source.load();
-      memory.set(source, contribution);
+      good.set(source, contribution);
+      failing.delete(source);
       return contribution;
     } catch (error) {
-      const last = memory.get(source) ?? NOTHING;
-      const problem = {
-        where: source.name,
-        what: `could not be refreshed: ${messageOf(error)}`,
-      };
-      // The same failure again is no change.
-      if (last.problems.at(-1)?.what === problem.what) return last;
-      const kept = { ...last, problems: [...last.problems, problem] };
-      memory.set(source, kept);
+      const what = `could not be refreshed: ${messageOf(error)}`;
+      const known = failing.get(source);
+      if (known?.what === what) return known.kept; // The same failure again is no change.
+      const last = good.get(source) ?? NOTHING;
+      const kept = { ...last, problems: [...last.problems, { where: source.name, what }] };
+      failing.set(source, { what, kept });
       return kept;
     }
   }
@@ -97,11 +96,12 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     ready: () => (current ? Promise.resolve(current) : first),
     refresh(reason) {
       if (!running) return start(reason);
-      // The running one may already have passed what the asker wants to see.
-      next ??= running.then(() => {
+      // The running one may already have passed what the asker wants to see. How it ends is for its own askers.
+      const again = () => {
         next = undefined;
         return start(reason);
-      });
+      };
+      next ??= running.then(again, again);
       return next;
     },
     onRefresh: (listener) => void listeners.push(listener),

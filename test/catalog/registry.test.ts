@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRegistry } from '../../src/catalog/registry.ts';
+import type { Contribution } from '../../src/model.ts';
+import { createGate } from '../harness/peer.ts';
+
+const NOTHING: Contribution = { skills: [], tools: [], resources: [], problems: [], watched: [], unsettled: false };
+const OPTIONS = { include: [], exclude: [], dedupe: false };
+
+test('refreshes never overlap; asking during one causes exactly one more, shared by all who asked', async () => {
+  const gate = createGate();
+  let [running, most, loads] = [0, 0, 0];
+  const source = {
+    name: 'test',
+    async load() {
+      loads++;
+      most = Math.max(most, ++running);
+      await gate.pass();
+      running--;
+      return NOTHING;
+    },
+  };
+  const registry = createRegistry([source], OPTIONS);
+  const first = registry.refresh('first');
+  const others = ['a', 'b', 'c'].map((reason) => registry.refresh(reason));
+  assert.equal(new Set(others).size, 1);
+  gate.open();
+  await Promise.all([first, ...others]);
+  assert.deepEqual({ most, loads }, { most: 1, loads: 2 });
+});
+
+test('a refresh that fails does not stop those after it', async () => {
+  const registry = createRegistry([{ name: 'test', load: async () => NOTHING }], OPTIONS);
+  let faulty = true;
+  registry.onRefresh(() => {
+    if (faulty) throw new Error('a listener at fault');
+  });
+  const failed = registry.refresh('first');
+  const queued = registry.refresh('second');
+  await assert.rejects(failed, /a listener at fault/);
+  faulty = false;
+  assert.ok(await queued);
+  assert.ok(await registry.refresh('third'));
+});
+
+test('the first snapshot is waited for, later ones are not', async () => {
+  const gates = [createGate(), createGate()];
+  let load = 0;
+  const source = {
+    name: 'test',
+    async load() {
+      await gates[load++]?.pass();
+      return { ...NOTHING };
+    },
+  };
+  const registry = createRegistry([source], OPTIONS);
+  void registry.refresh('first');
+  const ready = registry.ready();
+  assert.equal(registry.current(), undefined);
+  gates[0]?.open();
+  const first = await ready;
+  const second = registry.refresh('second');
+  assert.equal(await registry.ready(), first);
+  gates[1]?.open();
+  assert.notEqual(await second, first);
+});
