@@ -9,152 +9,156 @@ import { nearest } from '../near.ts';
 
 /** Names compare without case, outer blanks, or differences in how Unicode spells a character. */
 export function nameKey(name: string): string {
-  return name.trim().replace(/\s+/g, ' ').toLowerCase().normalize('NFC');
+  if (PLAIN.test(name)) return name.toLowerCase();
+  return name.trim().replace(/\s+/g, ' ').normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 /** `ways`: skills in order of precedence. `standIns`: those of them that are only another way to one of the others. */
 export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill, Skill>): Names {
-  const byName = groupBy(ways, (skill) => skill.key);
-  const lookUp = (key: string) => [...new Set(candidates(key, byName).map((skill) => standIns.get(skill) ?? skill))];
-  const shortest = (skill: Skill) => shortestId(skill, byName.get(skill.key) ?? [], lookUp);
-  const listed = ways.filter((skill) => !standIns.has(skill)).map((skill) => ({ id: shortest(skill), skill }));
+  const groups = groupBy(ways, (skill) => skill.key);
+  const groupOf = (skill: Skill) => groups.get(skill.key) ?? [skill];
+  const meant = (skills: readonly Skill[]) => [...new Set(skills.map((skill) => standIns.get(skill) ?? skill))];
+  let index: FullIds | undefined;
+  // Most trees have no two skills of one name and are never asked for a full id, so they never need this.
+  const fullIds = () => {
+    index ??= indexFullIds(groups.values(), meant);
+    return index;
+  };
+  const lookUp = (key: string): readonly Skill[] => {
+    // A full id has a colon. It comes first: it beats a skill that is called just that.
+    const exact = key.includes(':') ? fullIds().find(key) : [];
+    return exact.length > 0 ? exact : meant(bareMeaning(groups.get(key) ?? []));
+  };
+  const fullId = (skill: Skill) => fullIds().of(skill);
+  const shownId = (skill: Skill) => {
+    const alone = groupOf(skill).length === 1 && !skill.key.includes(':');
+    const bare = !skill.plugin && (alone || isOnly(skill, lookUp(skill.key)));
+    return bare ? skill.name : fullId(skill);
+  };
+  const listed = ways.filter((skill) => !standIns.has(skill)).map((skill) => ({ id: shownId(skill), skill }));
   return {
     listed,
     resolve(name) {
       const found = lookUp(nameKey(name));
       const [only] = found;
       if (!only) return { kind: 'missing' };
-      if (found.length === 1) return { kind: 'found', id: shortest(only), skill: only };
-      return {
-        kind: 'ambiguous',
-        ids: found.map((skill) => fullId(skill, byName.get(skill.key) ?? [], lookUp)),
-      };
+      if (found.length === 1) return { kind: 'found', id: shownId(only), skill: only };
+      return { kind: 'ambiguous', ids: found.map(fullId) };
     },
     near: (name) => nearSkills(nameKey(name), listed),
   };
 }
 
-/** Skills that a plain `provider:name` or bare name no longer reaches, because another has it. */
-export function findShadowed(names: Names): readonly Problem[] {
-  return names.listed.flatMap(({ id, skill }) => {
-    if (skill.plugin || id === skill.name) return []; // What its bare name loads is in nobody's shadow.
-    const winner = names.resolve(`${skill.provider}:${skill.name}`);
-    if (winner.kind !== 'found' || winner.skill === skill) return [];
+/** Skills that a bare name, or their provider's, no longer reaches, because another has it. */
+export function findShadowed({ listed, resolve }: Names): readonly Problem[] {
+  return listed.flatMap(({ id, skill }) => {
+    if (skill.plugin || id === skill.name) return []; // A plugin's skills are named after it anyway.
+    const winner = [skill.name, `${skill.provider}:${skill.name}`]
+      .map(resolve)
+      .find((resolution) => resolution.kind === 'found' && resolution.skill !== skill);
+    if (winner?.kind !== 'found') return [];
     return [{ where: skill.file, what: `is shadowed by ${winner.skill.file}; it loads as "${id}"` }];
   });
 }
 
 // --- internal ---
 
-type Groups = ReadonlyMap<string, readonly Skill[]>;
+// Nearly all names are like this.
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
 // These two are nobody's in particular, so a bare name means them before any one agent's.
 const FIRST_CHOICES = ['custom', 'agents'];
 
-type LookUp = (key: string) => readonly Skill[];
-
-/** All skills a name may mean: one is an answer, several are an ambiguity. */
-function candidates(key: string, byName: Groups): readonly Skill[] {
-  const exact = lookUpFull(key, byName);
-  if (exact.length > 0) return exact;
-  const group = byName.get(key) ?? [];
-  const own = winners(group);
-  const choice = FIRST_CHOICES.map((provider) => own.find((skill) => skill.provider === provider)).find(Boolean);
-  if (choice) return [choice];
-  if (own.length > 0) return own;
-  return group.filter((skill) => skill.plugin);
-}
-
-/** `prefix:name`, for every way to cut it in two: prefixes and names may hold colons of their own. */
-function lookUpFull(key: string, byName: Groups): readonly Skill[] {
-  for (let at = key.indexOf(':'); at !== -1; at = key.indexOf(':', at + 1)) {
-    const prefix = key.slice(0, at);
-    const group = byName.get(key.slice(at + 1)) ?? [];
-    const found = group.filter((skill) => prefixesOf(skill, group).includes(prefix));
-    if (found.length > 0) return found;
-    // Only then, as a courtesy: `claude:pdf` for the one plugin of that provider that has a pdf.
-    const byProvider = group.filter((skill) => skill.plugin && skill.provider === prefix);
-    if (byProvider.length > 0) return byProvider;
-  }
-  return [];
-}
-
-/** What may stand before the colon, shortest first. `group` holds the skills of the same name. */
-function prefixesOf(skill: Skill, group: readonly Skill[]): readonly string[] {
-  const { provider, location, plugin } = skill;
-  const nth = (base: string, same: (other: Skill) => boolean) => {
-    const at = group.filter(same).indexOf(skill);
-    return at > 0 ? [`${base}#${at + 1}`] : [base];
-  };
-  if (plugin) {
-    const name = nameKey(plugin.name);
-    const full = `${name}@${nameKey(plugin.marketplace)}`;
-    const unique = nth(
-      full,
-      ({ plugin: other }) => sameText(other?.name, name) && sameText(other?.marketplace, plugin.marketplace),
-    );
-    const again = unique[0] !== full;
-    return again
-      ? unique.flatMap((one) => [one, `${provider}:${one}`])
-      : [name, full, `${provider}:${name}`, `${provider}:${full}`];
-  }
-  const scoped = nth(
-    `${provider}@${location}`,
-    (other) => !other.plugin && other.provider === provider && other.location === location,
-  );
-  return winners(group).includes(skill) ? [provider, ...scoped] : scoped;
-}
-
-/** Of each provider the first, which is the project's if it has one. */
-function winners(group: readonly Skill[]): readonly Skill[] {
+/** What a name without a prefix may mean: one is an answer, several are an ambiguity. `group`: the skills that have it. */
+function bareMeaning(group: readonly Skill[]): readonly Skill[] {
   const own = group.filter((skill) => !skill.plugin);
-  return own.filter((skill) => own.find((other) => other.provider === skill.provider) === skill);
+  const firsts = own.filter((skill) => own.find(({ provider }) => provider === skill.provider) === skill);
+  const choice = FIRST_CHOICES.flatMap((first) => firsts.find(({ provider }) => provider === first) ?? [])[0];
+  if (choice) return [choice];
+  return firsts.length > 0 ? firsts : group;
 }
 
-function shortestId(skill: Skill, group: readonly Skill[], lookUp: LookUp): string {
-  const alone = group.length === 1 && !skill.plugin && !skill.key.includes(':');
-  if (alone) return skill.name; // Nearly all of them, so the general way may be slow.
-  const bare = skill.plugin ? [] : [skill.name];
-  return [...bare, ...prefixedIds(skill, group)].find((id) => leadsTo(skill, id, lookUp)) ?? skill.name;
+interface FullIds {
+  /** Skills by the key of a full id. */
+  find(key: string): readonly Skill[];
+  /** The shortest full id that means this skill and no other. */
+  of(skill: Skill): string;
 }
 
-/** The id to tell skills of one name apart by: with a prefix, even where the bare name would do. */
-function fullId(skill: Skill, group: readonly Skill[], lookUp: LookUp): string {
-  return prefixedIds(skill, group).find((id) => leadsTo(skill, id, lookUp)) ?? skill.name;
+type Meant = (skills: readonly Skill[]) => readonly Skill[];
+
+function indexFullIds(groups: Iterable<readonly Skill[]>, meant: Meant): FullIds {
+  // A provider's own skills come before those of a plugin that has the provider's name.
+  const [own, plugins, loose] = [new Map<string, Skill[]>(), new Map<string, Skill[]>(), new Map<string, Skill[]>()];
+  const ids = new Map<Skill, string[]>();
+  for (const group of groups) {
+    for (const [skill, prefixes] of prefixesIn(group)) {
+      const full = prefixes.map((prefix) => `${prefix}:${skill.name}`);
+      ids.set(skill, full);
+      for (const id of full) add(skill.plugin ? plugins : own, nameKey(id), skill);
+      // `claude:pdf` for the one plugin of that provider that has a pdf.
+      if (skill.plugin) add(loose, nameKey(`${skill.provider}:${skill.name}`), skill);
+    }
+  }
+  const find = (key: string) => meant(own.get(key) ?? plugins.get(key) ?? loose.get(key) ?? []);
+  const unique = (skill: Skill) => ids.get(skill)?.find((id) => isOnly(skill, find(nameKey(id))));
+
+  // Prefixes and names may hold colons of their own, so all ids of a skill may mean others too. Then it gets a new one.
+  for (const [skill, known] of ids) {
+    if (unique(skill) !== undefined || meant([skill])[0] !== skill) continue;
+    for (let count = 2; unique(skill) === undefined; count++) {
+      const id = `${skill.provider}@${skill.location}#${count}:${skill.name}`;
+      if (find(nameKey(id)).length > 0) continue;
+      known.push(id);
+      own.set(nameKey(id), [skill]);
+    }
+  }
+  return { find, of: (skill) => unique(skill) ?? skill.name };
 }
 
-function prefixedIds(skill: Skill, group: readonly Skill[]): readonly string[] {
-  return prefixesOf(skill, group).map((prefix) => `${prefix}:${skill.name}`);
+/** What may stand before the colon, shortest first, for each skill of one name. */
+function prefixesIn(group: readonly Skill[]): ReadonlyMap<Skill, readonly string[]> {
+  const counts = new Map<string, number>();
+  const nth = (prefix: string) => {
+    const count = (counts.get(prefix) ?? 0) + 1;
+    counts.set(prefix, count);
+    return count === 1 ? prefix : `${prefix}#${count}`;
+  };
+  const prefixes = ({ provider, location, plugin }: Skill): readonly string[] => {
+    if (plugin) {
+      const full = nth(`${plugin.name}@${plugin.marketplace}`);
+      return [plugin.name, full, `${provider}:${plugin.name}`, `${provider}:${full}`];
+    }
+    // The first of a provider, which is the project's if it has one, goes by the provider's name alone.
+    const first = nth(provider) === provider;
+    const scoped = nth(`${provider}@${location}`);
+    return first ? [provider, scoped] : [scoped];
+  };
+  return new Map(group.map((skill) => [skill, prefixes(skill)]));
 }
 
-function leadsTo(skill: Skill, id: string, lookUp: LookUp): boolean {
-  const found = lookUp(nameKey(id));
+function isOnly(skill: Skill, found: readonly Skill[]): boolean {
   return found.length === 1 && found[0] === skill;
 }
 
 const MOST_NEAR = 5;
 
-/** A skill is near when its id is, or its name without the prefix. */
+/** A skill is near when its id is, or its name without a prefix is near the word without one. */
 function nearSkills(key: string, listed: readonly Listed[]): readonly string[] {
-  const ids = listed.map(({ id, skill }) => ({
-    id,
-    spellings: [nameKey(id), skill.key],
-  }));
-  return nearest(key, ids, ({ spellings }) => spellings)
-    .slice(0, MOST_NEAR)
-    .map(({ id }) => id);
-}
-
-function sameText(a: string | undefined, b: string): boolean {
-  return a !== undefined && nameKey(a) === nameKey(b);
+  const tail = key.slice(key.lastIndexOf(':') + 1);
+  const byId = nearest(key, listed, ({ id, skill }) => (id === skill.name ? [skill.key] : [nameKey(id), skill.key]));
+  const near = byId.length > 0 || tail === key ? byId : nearest(tail, listed, ({ skill }) => [skill.key]);
+  return near.slice(0, MOST_NEAR).map(({ id }) => id);
 }
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
+  for (const item of items) add(groups, key(item), item);
   return groups;
+}
+
+function add<T>(groups: Map<string, T[]>, key: string, item: T): void {
+  const group = groups.get(key);
+  if (group) group.push(item);
+  else groups.set(key, [item]);
 }
