@@ -20,6 +20,7 @@ export function createAddresses(listed: readonly Listed[]): Addressing {
   const space = createSpace();
   const byDirectory = new Map(listed.map(({ skill }) => [skill.directory, skill]));
   const found = new Map<Skill, string | undefined>();
+  const counts = new Map<string, number>();
 
   function find(skill: Skill): string | undefined {
     if (found.has(skill)) return found.get(skill);
@@ -28,7 +29,7 @@ export function createAddresses(listed: readonly Listed[]): Addressing {
     const root = LAWFUL_NAME.test(skill.name)
       ? outer
         ? inner(skill, outer)
-        : space.take(candidates(skill))
+        : space.take(candidates(skill, counts))
       : undefined;
     found.set(skill, root);
     if (root === undefined) problems.push({ where: skill.file, what: whyNot(skill), mild: true });
@@ -134,12 +135,18 @@ function inner({ name, directory }: Skill, outer: { readonly root: string; reado
   return path.at(-1) === name ? uriOf(outer.root, path.join('/')) : undefined;
 }
 
-function* candidates({ name, provider, location, plugin }: Skill): Generator<string> {
-  const at = (...prefix: readonly string[]) => SCHEME + [...prefix.map(prefixSegment), name].join('/');
-  const longest = plugin ? [provider, `${plugin.name}@${plugin.marketplace}`] : [provider, location];
-  yield plugin ? at(provider, plugin.name) : at(provider);
-  yield at(...longest);
-  for (let nth = 2; ; nth++) yield at(...longest, String(nth));
+/** `counts`: how far the numbers of one prefix and name have come; many skills may share both. */
+function* candidates({ name, provider, location, plugin }: Skill, counts: Map<string, number>): Generator<string> {
+  const at = (prefix: string) => `${SCHEME}${prefixSegment(provider)}/${prefix}${name}`;
+  const longest = plugin ? `${plugin.name}@${plugin.marketplace}` : location;
+  const full = at(`${prefixSegment(longest)}/`);
+  yield plugin ? at(`${prefixSegment(plugin.name)}/`) : at('');
+  yield full;
+  // A name has no @, so no skill can stand above all of these.
+  for (let nth = (counts.get(full) ?? 1) + 1; ; nth++) {
+    counts.set(full, nth);
+    yield at(`${prefixSegment(`${longest}@${nth}`)}/`);
+  }
 }
 
 /** A prefix is ours to choose, but must not be read as "here" or "up". */

@@ -27,8 +27,13 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
   const lookUp = (key: string): readonly Skill[] => {
     // A full id has a colon. It comes first: it beats a skill that is called just that.
     const exact = key.includes(':') ? fullIds().find(key) : [];
-    return exact.length > 0 ? exact : meant(bareMeaning(groups.get(key) ?? []));
+    if (exact.length > 0) return exact;
+    const bare = bareMeanings.get(key) ?? meant(bareMeaning(groups.get(key) ?? []));
+    if (bare.length > 1) bareMeanings.set(key, bare);
+    return bare;
   };
+  // Asked for once per skill of a name, and as long as those are many.
+  const bareMeanings = new Map<string, readonly Skill[]>();
   const fullId = (skill: Skill) => fullIds().of(skill);
   const shownId = (skill: Skill) => {
     const alone = groupOf(skill).length === 1 && !skill.key.includes(':');

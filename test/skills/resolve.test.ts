@@ -40,7 +40,7 @@ const namesOf = (skills: readonly Skill[], dedupe = false): Names => snapshotOf(
 
 function snapshotOf(skills: readonly Skill[], dedupe = false) {
   const contribution = { skills, tools: [], resources: [], problems: [], watched: [], unsettled: false };
-  return buildSnapshot([contribution], { include: [], exclude: [], dedupe }, 1);
+  return buildSnapshot([contribution], { filter: undefined, dedupe }, 1);
 }
 
 const ids = (names: Names) => names.listed.map(({ id }) => id);
