@@ -22,6 +22,16 @@ try {
       break;
     case 'serve':
       await serve(command);
+      break;
+    case 'doctor': {
+      const { doctor } = await import('./cli/doctor.ts');
+      await doctor(command);
+      break;
+    }
+    case 'trust': {
+      const { trustProject } = await import('./cli/trust.ts');
+      trustProject();
+    }
   }
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;

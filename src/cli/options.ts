@@ -162,6 +162,7 @@ export const OPTIONS = {
     default: String(DEFAULT_HEALTH_INTERVAL),
     help: 'Milliseconds between two looks at a quiet upstream server.',
   },
+  json: { type: 'boolean', help: 'Output for programs (doctor).' },
   'log-level': {
     type: 'string',
     hint: 'error|warn|info|debug',
@@ -178,6 +179,14 @@ export const COMMANDS = {
   serve: {
     aliases: ['mcp', 'mcp-server'],
     help: 'Serve MCP, on stdin and stdout unless --transport says otherwise (the default).',
+  },
+  doctor: {
+    aliases: [],
+    help: 'Show what was found where, what is wrong with it, and, with --hub, how upstream servers are doing.',
+  },
+  trust: {
+    aliases: [],
+    help: "Allow this project's .kode.json, as it is now, to start its servers.",
   },
 } as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;
 
@@ -196,16 +205,30 @@ export interface ServeCommand {
   readonly talk: Talk;
 }
 
-export type Command = { readonly kind: 'help' } | { readonly kind: 'version' } | ServeCommand;
+/** A look at what would be served. */
+export interface DoctorCommand {
+  readonly kind: 'doctor';
+  readonly options: SkillwireOptions;
+  readonly json: boolean;
+}
+
+export type Command =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'trust' }
+  | DoctorCommand
+  | ServeCommand;
 
 export function parseCommand(argv: readonly string[]): Command {
   const { values, positionals } = parseTable(argv);
   if (values.help) return { kind: 'help' };
   if (values.version) return { kind: 'version' };
-  const [word, ...rest] = positionals;
-  if (word !== undefined && commandOf(word) === undefined)
-    throw new UsageError(`unknown command "${word}"${hintFor(word, commandWords())}`);
+  const [word = 'serve', ...rest] = positionals;
+  const kind = commandOf(word);
+  if (kind === undefined) throw new UsageError(`unknown command "${word}"${hintFor(word, commandWords())}`);
   if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"`);
+  if (kind === 'trust') return { kind };
+  if (kind === 'doctor') return { kind, options: skillwireOptions(values), json: values.json ?? false };
   const level = choice('log-level', values['log-level']);
   const talk: Talk = { level: values.quiet ? 'error' : level, colour: !values['no-color'] };
   const transport = choice('transport', values.transport);
@@ -216,8 +239,8 @@ export function helpText(): string {
   const rows = optionRows();
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
   const commands = Object.entries(COMMANDS).map(([name, { aliases, help }]) => {
-    const usage = `skillwire [${name}]`.padEnd(width);
-    return `  ${usage}${help} Also: ${aliases.join(', ')}.`;
+    const usage = `skillwire ${name === 'serve' ? `[${name}]` : name}`.padEnd(width);
+    return `  ${usage}${help}${aliases.length > 0 ? ` Also: ${aliases.join(', ')}.` : ''}`;
   });
   const flags = rows.map(([flag, help]) => `  ${flag.padEnd(width)}${help}`);
   return [
@@ -353,8 +376,9 @@ function commandWords(): string[] {
   return Object.entries(COMMANDS).flatMap(([name, { aliases }]) => [name, ...aliases]);
 }
 
-function commandOf(word: string): string | undefined {
-  return commandWords().find((one) => one === word);
+function commandOf(word: string): keyof typeof COMMANDS | undefined {
+  const named = (name: keyof typeof COMMANDS) => [name, ...COMMANDS[name].aliases].some((one) => one === word);
+  return (['serve', 'doctor', 'trust'] as const).find(named);
 }
 
 function hintFor(word: string, known: readonly string[]): string {

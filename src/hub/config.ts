@@ -64,7 +64,7 @@ const Common = v.object(common);
 /** Unknown fields are kept out, not refused: other programs have their own in the same files. */
 export const StdioEntry = v.object({
   ...common,
-  command: v.pipe(v.string('is required and must be text'), v.nonEmpty('is empty')),
+  command: v.pipe(text, v.nonEmpty('is empty')),
   args: v.optional(v.array(text, 'must be a list of texts'), []),
   env: v.optional(texts, {}),
   cwd: v.optional(text),
@@ -72,7 +72,7 @@ export const StdioEntry = v.object({
 
 export const RemoteEntry = v.object({
   ...common,
-  url: v.pipe(v.string('is required and must be text'), v.nonEmpty('is empty')),
+  url: v.pipe(text, v.nonEmpty('is empty')),
   headers: v.optional(texts, {}),
 });
 
@@ -164,11 +164,8 @@ function check<S extends v.GenericSchema>(schema: S, entry: unknown): v.InferOut
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const field = v.getDotPath(issue);
-  throw new Error(field === null ? 'must be an object' : `${field} ${missing(issue) ?? issue.message}`);
-}
-
-function missing({ received, message }: v.BaseIssue<unknown>): string | undefined {
-  return received === 'undefined' && !message.startsWith('is required') ? 'is required' : undefined;
+  if (field === null) throw new Error('must be an object');
+  throw new Error(`${field} ${issue.received === 'undefined' ? 'is required' : issue.message}`);
 }
 
 function urlOf(value: string): URL {

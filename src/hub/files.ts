@@ -53,10 +53,10 @@ export function readConfiguration(options: FileOptions): Configuration {
         problems.push({ where: file, what: `server "${name}": ${way.reason}` });
     }
   }
-  const watched = [...filesOf(options).map(({ file }) => file), trustFile(home, env)].map((file) => ({
-    directory: dirname(file),
-    only: basename(file),
-  }));
+  const record = trustFile(home, env);
+  // The directories of the record may be made only when the first project is trusted.
+  const places = [...filesOf(options).map(({ file }) => file), record, dirname(record), dirname(dirname(record))];
+  const watched = places.map((place) => ({ directory: dirname(place), only: basename(place) }));
   return { plans: [...plans.values()], problems, watched };
 }
 

@@ -46,7 +46,7 @@ export interface Fleet {
 export function createFleet({ env, log, client, healthInterval, changed }: FleetOptions): Fleet {
   const platform = platformOf();
   const reaper = createReaper(platform);
-  const running = new Map<string, Upstream>();
+  const running = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
   const inherited = baseEnvironment(env);
   const ancestors = (env[LINEAGE] ?? '').split(' ').filter((one) => one !== '');
@@ -74,18 +74,20 @@ export function createFleet({ env, log, client, healthInterval, changed }: Fleet
     leaving.add(gone);
   }
 
-  const byName = () => [...running.values()].sort((a, b) => (a.plan.name < b.plan.name ? -1 : 1));
+  const upstreams = () => [...running.values()].map(({ upstream }) => upstream);
+  const byName = () => upstreams().sort((a, b) => (a.plan.name < b.plan.name ? -1 : 1));
 
   return {
     apply(plans) {
       const wanted = new Map(plans.map((plan) => [plan.name, plan]));
-      for (const [name, upstream] of running) {
-        if (wanted.get(name)?.key === upstream.plan.key) continue;
+      for (const [name, { key, upstream }] of running) {
+        if (wanted.get(name)?.key === key) continue;
         running.delete(name);
         stop(upstream);
-        changed(name);
       }
-      for (const [name, plan] of wanted) if (!running.has(name)) running.set(name, start(plan));
+      for (const [name, plan] of wanted) {
+        if (!running.has(name)) running.set(name, { key: plan.key, upstream: start(plan) });
+      }
     },
     upstreams: byName,
     tools: () =>
@@ -98,10 +100,10 @@ export function createFleet({ env, log, client, healthInterval, changed }: Fleet
       ),
     status: () => byName().map((upstream) => upstream.status()),
     async settled() {
-      await Promise.all([...running.values()].map((upstream) => upstream.settled()));
+      await Promise.all(upstreams().map((upstream) => upstream.settled()));
     },
     async close() {
-      for (const upstream of running.values()) stop(upstream);
+      for (const upstream of upstreams()) stop(upstream);
       running.clear();
       await Promise.all(leaving);
       reaper.close();
@@ -113,6 +115,12 @@ export function createFleet({ env, log, client, healthInterval, changed }: Fleet
 export const publicName = ({ server, tool }: FleetTool) => `${server}:${tool.name}`;
 
 // --- internal ---
+
+interface Member {
+  /** Of the plan that was asked for, which is not always the one that is carried out. */
+  readonly key: string;
+  readonly upstream: Upstream;
+}
 
 /** The servers that we run inside of, each by what it is started with. */
 const LINEAGE = 'SKILLWIRE_LINEAGE';

@@ -46,7 +46,7 @@ const CALM = { cwd: '/', env: { PATH: '/usr/bin:/bin' } } as const;
 const END_ONE = `
 kill -s TERM -- "-$1" 2>/dev/null || exit 0
 tries=0
-while [ $tries -lt 30 ]; do
+while [ $tries -lt 20 ]; do
   sleep 0.05
   kill -s 0 -- "-$1" 2>/dev/null || exit 0
   tries=$((tries + 1))

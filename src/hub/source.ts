@@ -11,6 +11,7 @@ import { isObject, type Params, RpcError } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, readConfiguration } from './files.ts';
 import { createFleet, type FleetTool, publicName } from './fleet.ts';
+import type { Offer } from './inventory.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
@@ -31,8 +32,9 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   const client = { name: 'skillwire', version: VERSION };
   const fleet = createFleet({ env, log, healthInterval, client, changed: (name) => changed(`server ${name}`) });
   let first = true;
-  let last: Contribution | undefined;
-  let mark = '';
+  let last:
+    | { readonly contribution: Contribution; readonly offers: readonly Offer[]; readonly files: string }
+    | undefined;
 
   return {
     name: 'hub',
@@ -41,13 +43,20 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       fleet.apply(plans);
       if (first) await Promise.race([fleet.settled(), wait(FIRST_PATIENCE_MS)]);
       first = false;
-      const tools = fleet.tools();
-      const said = [...problems, ...fleet.upstreams().flatMap((one) => one.offer().problems)];
-      const next = JSON.stringify([tools.map(({ server, tool }) => [server, tool.definition]), said, watched]);
-      if (last && next === mark) return last;
-      mark = next;
-      last = { skills: [], tools: tools.map(foreignTool), resources: [], problems: said, watched, unsettled: false };
-      return last;
+      const offers = fleet.upstreams().map((one) => one.offer());
+      const files = JSON.stringify([plans.map(({ key }) => key), problems]);
+      const same = last?.files === files && sameItems(last.offers, offers);
+      if (last && same) return last.contribution;
+      const contribution = {
+        skills: [],
+        tools: fleet.tools().map(foreignTool),
+        resources: [],
+        problems: [...problems, ...offers.flatMap((offer) => offer.problems)],
+        watched,
+        unsettled: false,
+      };
+      last = { contribution, offers, files };
+      return contribution;
     },
     status: fleet.status,
     close: fleet.close,
@@ -58,6 +67,10 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
 
 // Many clients ask for the list once and never again. Most servers answer within this; nobody notices the wait.
 const FIRST_PATIENCE_MS = 1000;
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
+}
 
 function wait(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds).unref());

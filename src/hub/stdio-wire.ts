@@ -96,7 +96,7 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
 // --- internal ---
 
 // How long a server has to go by itself. Whoever ends us usually waits five to ten seconds for all of it.
-const PATIENCE_MS = 1500;
+const PATIENCE_MS = 1000;
 // What was written just before the exit is still on its way through the pipe.
 const DRAIN_MS = 20;
 const MAX_STDERR_LINE = 8 * 1024;

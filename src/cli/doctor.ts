@@ -1,0 +1,72 @@
+/**
+ * `skillwire doctor`: what would be served from here, and what stands in its way.
+ * Owns: the report, for people and for programs. Leaves alone: finding out (server.ts).
+ * Always true: nothing in it is secret; nothing from outside reaches the terminal unescaped.
+ */
+import type { UpstreamStatus } from '../hub/upstream.ts';
+import { createSkillwire, type Problem, type Skillwire, type Snapshot } from '../index.ts';
+import { printable } from '../log.ts';
+import type { DoctorCommand } from './options.ts';
+
+export interface Report {
+  readonly skills: number;
+  readonly roots: readonly RootCount[];
+  readonly problems: readonly Problem[];
+  readonly upstreams: readonly UpstreamStatus[];
+}
+
+export interface RootCount {
+  readonly directory: string;
+  readonly provider: string;
+  readonly location: string;
+  readonly skills: number;
+}
+
+export async function doctor({ options, json }: DoctorCommand): Promise<void> {
+  const { env, stdout } = process;
+  const skillwire = createSkillwire({ ...options, env, autoRefresh: false });
+  await skillwire.registry.ready();
+  await settled(skillwire);
+  const report = reportOf(await skillwire.registry.refresh('doctor'), skillwire.status());
+  await skillwire.close();
+  stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, options.hub ?? false));
+}
+
+// --- internal ---
+
+// A server that has said nothing for this long is shown as connecting.
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 50;
+
+async function settled({ status }: Skillwire): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  const pending = () => status().some(({ state, reason }) => state === 'connecting' && reason === undefined);
+  while (pending() && performance.now() < deadline) await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
+}
+
+function reportOf({ names, problems }: Snapshot, upstreams: readonly UpstreamStatus[]): Report {
+  const roots = new Map<string, RootCount>();
+  for (const { skill } of names.listed) {
+    const { root: directory, provider, location } = skill;
+    const key = `${directory}\0${provider}`;
+    roots.set(key, { directory, provider, location, skills: (roots.get(key)?.skills ?? 0) + 1 });
+  }
+  return { skills: names.listed.length, roots: [...roots.values()], problems, upstreams };
+}
+
+function textOf({ skills, roots, problems, upstreams }: Report, hub: boolean): string {
+  const sections = [
+    [
+      `Skills: ${skills}`,
+      ...roots.map((root) => `${root.skills} in ${root.directory} (${root.provider}, ${root.location})`),
+    ],
+    [`Problems: ${problems.length}`, ...problems.map(({ where, what }) => `${where}: ${what}`)],
+    [hub ? `Servers: ${upstreams.length}` : 'Servers: not looked at (--hub looks)', ...upstreams.map(lineOf)],
+  ];
+  return `${sections.map((lines) => lines.map(printable).join('\n  ')).join('\n\n')}\n`;
+}
+
+function lineOf({ name, state, transport, tools, reason, protocol, from }: UpstreamStatus): string {
+  const about = state === 'ready' ? `${tools} tools, ${transport}, protocol ${protocol}` : (reason ?? 'no answer yet');
+  return `${name}: ${state}: ${about} (${from})`;
+}

@@ -1,0 +1,221 @@
+/** Upstream servers that crash, hang, flood, lie or never were: what becomes of them, and that the others do not care. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
+import { PROGRAM, startProgram } from '../harness/program.ts';
+import { makeTree } from '../harness/tree.ts';
+
+const has =
+  (...wanted: readonly string[]) =>
+  (names: readonly string[]) =>
+    wanted.every((name) => names.includes(name));
+
+test('a server that crashes is back soon; the list does not flicker and a call in between waits for it', async (t) => {
+  const hub = await startHub(t, { one: upstream() });
+  await hub.waitForTools(has('one:echo'), 'its tools');
+  const first = (await hub.call('one:pid', {})).content[0].text;
+  const crashed = await hub.call('one:crash', {});
+  assert.equal(crashed.isError, true);
+  assert.match(crashed.content[0].text, /one:crash could not be called: exited with code 3/);
+  assert.ok((await hub.toolNames()).includes('one:echo'));
+  const second = (await hub.call('one:pid', {})).content[0].text;
+  assert.notEqual(second, first);
+  assert.match(hub.stderr(), /warn: server one: disconnected: exited with code 3; next attempt in 1 s/);
+  assert.equal(
+    hub.received.some(({ method }) => method === 'notifications/tools/list_changed'),
+    false,
+  );
+});
+
+test('one of each kind of broken server spoils nothing for the rest', async (t) => {
+  const good = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`good${at}`, upstream()]));
+  const hub = await startHub(t, {
+    ...good,
+    missing: { command: 'no-such-command-anywhere' },
+    hanging: upstream('hang'),
+    leaving: upstream('exit=7', 'stderr=I have no key'),
+  });
+  const names = await hub.waitForTools(
+    (all) => Object.keys(good).every((name) => all.includes(`${name}:echo`)),
+    'the good ones',
+  );
+  assert.deepEqual(
+    names.filter((name) => /^(missing|hanging|leaving):/.test(name)),
+    [],
+  );
+  await hub.waitForStderr(/server missing: failed: cannot be started: "no-such-command-anywhere" was not found/);
+  await hub.waitForStderr(
+    /server leaving: failed: exited with code 7; last on its stderr: I have no key; next attempt/,
+  );
+  const order = names.filter((name) => name.endsWith(':echo'));
+  assert.deepEqual(order, order.toSorted());
+});
+
+test('a call to a server that stays down fails after a moment, and says so', async (t) => {
+  const tree = makeTree(t);
+  const hub = await startHub(t, { one: upstream(`once=${tree.at('mark')}`) }, { tree });
+  await hub.waitForTools(has('one:echo'), 'its tools');
+  await hub.call('one:crash', {});
+  const { isError, content } = await hub.call('one:echo', {});
+  assert.equal(isError, true);
+  assert.match(
+    content[0].text,
+    /^one:echo could not be called: the server is not connected \((failed|connecting): exited/,
+  );
+});
+
+for (const [name, traits] of [
+  ['prints its log on stdout', ['garbage']],
+  ['floods us with notices', ['flood']],
+  ['ends when it is asked something it does not know', ['dies-on-unknown']],
+  ['is silent when it is asked something it does not know', ['silent-on-unknown']],
+  ['takes long to start', ['slow-start=3500']],
+  ['takes long to start and is modern', ['slow-start=3500', 'modern']],
+  ['gives its tools in pages', ['page=3']],
+  ['gives pages without end', ['page=50', 'endless']],
+] as const) {
+  test(`a server that ${name} works all the same`, async (t) => {
+    const hub = await startHub(t, { odd: upstream(...traits), plain: upstream() });
+    await hub.waitForTools(has('plain:echo'), 'the plain one');
+    const names = await hub.waitForTools(has('odd:echo', 'odd:cwd'), 'the odd one');
+    assert.equal(new Set(names).size, names.length);
+    assert.equal((await hub.call('odd:echo', { text: 'x' })).content[0].text, 'x');
+    assert.deepEqual(hub.noise, []);
+  });
+}
+
+test('a server whose tools/list fails is in error and shows no tools', async (t) => {
+  const hub = await startHub(t, { one: upstream('list-fails'), two: upstream() });
+  const names = await hub.waitForTools(has('two:echo'), 'the other one');
+  assert.equal(
+    names.some((name) => name.startsWith('one:')),
+    false,
+  );
+  await hub.waitForStderr(/server one: failed: its list cannot be had: the list is broken/);
+});
+
+test('a server of a protocol version that nobody knows is refused by name', async (t) => {
+  const hub = await startHub(t, { one: upstream('version=1999-01-01') });
+  await hub.waitForStderr(/server one: failed: the server speaks protocol version "1999-01-01", which we do not/);
+});
+
+test('hostile tool names cannot shadow, break or fool anything', async (t) => {
+  const inputSchema = { type: 'object' };
+  const raw = [
+    { name: '', inputSchema },
+    { name: 'a\u0000b', inputSchema },
+    { name: '\u202eevil', inputSchema },
+    { name: 'line\nbreak', inputSchema },
+    { name: 'x'.repeat(200), inputSchema },
+    { name: 'no-schema' },
+    { name: 7, inputSchema },
+    { name: 'echo', description: 'an impostor', inputSchema },
+    { name: 'with:colon', inputSchema },
+    { name: '__proto__', inputSchema },
+    'nonsense',
+  ];
+  const hub = await startHub(t, { one: upstream(`raw-tools=${JSON.stringify(raw)}`), skills: upstream() });
+  const { result } = await hub.request('tools/list');
+  const names: string[] = result.tools.map((tool: { name: string }) => tool.name);
+  const odd = names.filter((name) => name.startsWith('one:')).slice(11);
+  assert.deepEqual(odd, ['one:with:colon', 'one:__proto__']);
+  assert.equal(names.filter((name) => name === 'one:echo').length, 1);
+  assert.equal((await hub.call('one:with:colon', {})).content[0].text, 'ran with:colon');
+  assert.equal(names.filter((name) => name === 'skill').length, 1);
+  await hub.waitForStderr(/server one: tool "line\\nbreak" is left out: its name holds control characters/);
+});
+
+test('a server that says nothing any more is marked disconnected and started anew', async (t) => {
+  const tree = makeTree(t);
+  const journal = tree.at('journal');
+  const hub = await startHub(
+    t,
+    { one: upstream('deaf-after-start', `journal=${journal}`) },
+    { tree, args: ['--health-interval', '200'] },
+  );
+  await hub.waitForStderr(/server one: disconnected: no sign of life: no answer to ping within 200 ms/);
+  await eventually(() => (readFileSync(journal, 'utf8').match(/started/g) ?? []).length > 1, 'the second start');
+});
+
+test('an answer too big to hold fails its call and no other', async (t) => {
+  const hub = await startHub(t, { one: upstream(), two: upstream() });
+  await hub.waitForTools(has('one:big', 'two:echo'), 'their tools');
+  const big = await hub.call('one:big', { bytes: 33 * 1024 * 1024 });
+  assert.match(big.content[0].text, /one:big could not be called: a message over 33554432 bytes was dropped/);
+  assert.equal((await hub.call('one:echo', { text: 'fine' })).content[0].text, 'fine');
+});
+
+for (const [how, end] of [
+  ['its client goes', (hub: { end(): Promise<number | null> }) => hub.end()],
+  ['it gets SIGTERM', terminate('SIGTERM')],
+  ['it is killed', terminate('SIGKILL')],
+] as const) {
+  test(`nothing is left of a server, its children or a stubborn one when ${how}`, async (t) => {
+    const tree = makeTree(t);
+    const journal = tree.at('journal');
+    const hub = await startHub(
+      t,
+      {
+        family: upstream('grandchild', `journal=${journal}`),
+        stubborn: upstream('stubborn', `journal=${journal}`),
+        hanging: upstream('hang', `journal=${journal}`),
+      },
+      { tree },
+    );
+    await hub.waitForTools(has('family:echo', 'stubborn:echo'), 'their tools');
+    const pids = [...readFileSync(journal, 'utf8').matchAll(/(?:started|grandchild) (\d+)/g)].map(([, pid]) =>
+      Number(pid),
+    );
+    assert.equal(pids.length, 4);
+    assert.ok(pids.every(isAlive));
+    await end(hub);
+    await eventually(() => !pids.some(isAlive), 'the end of all of them');
+  });
+}
+
+function terminate(signal: NodeJS.Signals) {
+  return async (hub: { child: { kill(signal: NodeJS.Signals): boolean }; exit(): Promise<number | null> }) => {
+    hub.child.kill(signal);
+    await hub.exit();
+  };
+}
+
+test('a hub that would run itself stops at once', async (t) => {
+  const tree = makeTree(t);
+  const hub = await startHub(
+    t,
+    {
+      self: {
+        command: process.execPath,
+        args: [PROGRAM, '--hub', '--no-default-dirs'],
+        env: { HOME: tree.at('home') },
+      },
+      one: upstream(),
+    },
+    { tree },
+  );
+  const names = await hub.waitForTools(has('self:one:echo', 'one:echo', 'self:skill'), 'both');
+  assert.equal(
+    names.some((name) => name.startsWith('self:self:')),
+    false,
+  );
+});
+
+test('without --hub nothing is started and none of its code is loaded', async (t) => {
+  const tree = makeTree(t);
+  const journal = tree.at('journal');
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { one: upstream(`journal=${journal}`) } }));
+  const program = startProgram(t, { tree, env: { NODE_V8_COVERAGE: tree.at('coverage') } });
+  await program.handshake();
+  await program.request('tools/list');
+  assert.equal(await program.end(), 0);
+  assert.equal(existsSync(journal), false);
+  const [report = ''] = readdirSync(tree.at('coverage'));
+  const { result } = JSON.parse(readFileSync(join(tree.at('coverage'), report), 'utf8'));
+  const loaded = result.flatMap(({ url }: { url: string }) => (url.startsWith('file:') ? [new URL(url)] : []));
+  assert.ok(loaded.length > 0);
+  for (const file of loaded)
+    assert.doesNotMatch(readFileSync(file, 'utf8'), /createHubSource\(options|node:child_process/);
+});
