@@ -6,6 +6,7 @@
 import picomatch from 'picomatch';
 import type { Plugin, Problem } from '../model.ts';
 import type { Patterns } from './patterns.ts';
+import { nameKey } from './resolve.ts';
 
 /** What a pattern looks at. `group` is a provider or an upstream server. */
 export interface Subject {
@@ -27,61 +28,67 @@ export interface Filtered<T> {
 }
 
 export function createFilter({ include, exclude }: Patterns): Filter {
+  const globs = new Map([...include, ...exclude].map((pattern) => [pattern, compile(pattern)]));
   return (items, subjectOf, groups) => {
-    const subjects = items.map(subjectOf);
-    const known = new Set([...groups, ...subjects.map(({ group }) => group)].map(lower));
-    const test = (patterns: readonly string[]) =>
-      patterns.map((pattern) => ({ pattern, matches: compile(pattern, known) }));
-    const [wanted, unwanted] = [test(include), test(exclude)];
+    const subjects = items.map((item) => keysOf(subjectOf(item)));
+    const known = new Set([...groups.map(nameKey), ...subjects.map(({ group }) => group)]);
+    const testOf = (pattern: string): Test =>
+      // A word that names a provider or server means that, not a skill that happens to share its name.
+      known.has(nameKey(pattern)) ? ({ group }) => group === nameKey(pattern) : (globs.get(pattern) ?? nothing);
+    const [wanted, unwanted] = [include.map(testOf), exclude.map(testOf)];
     const kept = items.filter((_item, at) => {
-      const subject = subjects[at];
-      if (!subject) return false;
-      const hit = ({ matches }: Compiled) => matches(subject);
-      return (wanted.length === 0 || wanted.some(hit)) && !unwanted.some(hit);
+      const keys = subjects[at];
+      if (!keys) return false;
+      return (wanted.length === 0 || wanted.some((test) => test(keys))) && !unwanted.some((test) => test(keys));
     });
-    const idle = [...wanted, ...unwanted].filter(({ matches }) => !subjects.some(matches));
-    const problems = idle.map(({ pattern }) => ({ where: `filter "${pattern}"`, what: 'matches nothing' }));
+    const idle = [...globs.keys()].filter((pattern) => !subjects.some(testOf(pattern)));
+    const problems = idle.map((pattern) => ({ where: `filter "${pattern}"`, what: 'matches nothing' }));
     return { kept, problems };
   };
 }
 
 // --- internal ---
 
-interface Compiled {
-  readonly pattern: string;
-  readonly matches: (subject: Subject) => boolean;
+/** A subject's words as they are compared. */
+interface Keys {
+  readonly name: string;
+  readonly group: string;
+  /** `plugin` and `plugin@marketplace`; none for anything else. */
+  readonly plugins: readonly string[];
 }
 
-function compile(pattern: string, groups: ReadonlySet<string>): (subject: Subject) => boolean {
-  if (pattern === '@plugins') return ({ plugin }) => plugin !== undefined;
-  // A word that names a provider or server means that, not a skill that happens to share its name.
-  if (groups.has(lower(pattern))) return ({ group }) => lower(group) === lower(pattern);
+type Test = (keys: Keys) => boolean;
+type Glob = (text: string) => boolean;
+
+const nothing: Test = () => false;
+
+function keysOf({ name, group, plugin }: Subject): Keys {
+  const plugins = plugin ? [plugin.name, `${plugin.name}@${plugin.marketplace}`].map(nameKey) : [];
+  return { name: nameKey(name), group: nameKey(group), plugins };
+}
+
+/** What a pattern means that is not simply the name of a group. */
+function compile(pattern: string): Test {
+  if (pattern === '@plugins') return ({ plugins }) => plugins.length > 0;
   const whole = glob(pattern);
   const colon = pattern.indexOf(':');
-  if (colon <= 0) return ({ name }) => whole(name);
+  if (colon === -1) return ({ name }) => whole(name);
   const prefix = glob(pattern.slice(0, colon));
   const rest = glob(pattern.slice(colon + 1));
-  return ({ name, group, plugin }) => {
-    const inner = plugin ? `${plugin.name}:${name}` : name;
-    if (whole(name) || whole(inner)) return true;
-    if (plugin && prefix(plugin.name) && rest(name)) return true;
-    return prefix(group) && (rest(name) || rest(inner));
+  return ({ name, group, plugins }) => {
+    const inner = plugins.map((plugin) => `${plugin}:${name}`);
+    const inGroup = prefix(group) && [name, ...inner].some(rest);
+    return inGroup || (plugins.some(prefix) && rest(name)) || whole(name);
   };
 }
 
 /** Names are not paths: a star also crosses slashes and leading dots, and `!` is only a character. */
-function glob(pattern: string): (text: string) => boolean {
-  const matches = picomatch(slashless(pattern), {
-    nocase: true,
-    dot: true,
-    nonegate: true,
-  });
-  return (text) => matches(slashless(text.normalize('NFC')));
+function glob(pattern: string): Glob {
+  // A provider or plugin and nothing behind its colon names nothing.
+  if (pattern === '') return () => false;
+  const matches = picomatch(slashless(nameKey(pattern)), { dot: true, nonegate: true });
+  return (text) => matches(slashless(text));
 }
 
 // Stands for a slash on both sides of the comparison; no name or pattern contains it.
 const slashless = (text: string) => text.replaceAll('/', '\u0001');
-
-function lower(text: string): string {
-  return text.toLowerCase();
-}

@@ -1,16 +1,16 @@
 /**
  * The roots that installed Claude plugins contribute.
- * Owns: reading installed_plugins.json, settings, manifests and marketplaces. Leaves alone: the skills inside (scan.ts).
- * Always true: a plugin gives only the skills it names, never the rest of a repository it shares with others;
- * a file that is missing is no fault, one that cannot be understood is a Problem of its own and stops nothing else.
+ * Owns: what installed_plugins.json, settings, manifests and marketplaces mean. Leaves alone: the skills (scan.ts).
+ * Always true: a plugin gives only the skills it names, never the rest of a repository it shares with others; what
+ * cannot be understood is a Problem of its own and stops nothing else.
  */
-import { existsSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { messageOf } from '../log.ts';
 import type { Plugin, Problem, Watched } from '../model.ts';
-import { isInside, isMissing, readRegularFile } from './files.ts';
-import { claudeHome, type Root, type Surroundings } from './roots.ts';
+import { isBelow } from './files.ts';
+import { createJsonMemory, type JsonReader } from './json.ts';
+import { claudeHome, expandHome, type Root, type Surroundings } from './roots.ts';
 
 export interface PluginOptions extends Surroundings {
   /** Undefined: `installed_plugins.json` in the plugins root. */
@@ -26,84 +26,64 @@ export interface Plugins {
   readonly watched: readonly Watched[];
 }
 
-export function findPlugins(options: PluginOptions): Plugins {
-  const { cwd } = options;
-  const pluginsRoot = options.pluginsRoot ? resolve(cwd, options.pluginsRoot) : join(claudeHome(options), 'plugins');
-  const file = options.pluginsFile ? resolve(cwd, options.pluginsFile) : join(pluginsRoot, 'installed_plugins.json');
+/** Gives a function that finds what is installed at the moment it is called. */
+export function createPluginFinder(options: PluginOptions): () => Plugins {
+  const { cwd, followSymlinks } = options;
+  const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
+  const file = expandHome(options, options.pluginsFile ?? join(pluginsRoot, 'installed_plugins.json'));
   const settings = settingsFiles(options);
-  const problems: Problem[] = [];
-  const read: JsonReader = (path, schema) => {
-    const reading = readJson(path, schema);
-    if (reading.kind === 'faulty') problems.push({ where: path, what: reading.why });
-    return reading.kind === 'read' ? reading.value : undefined;
-  };
+  const watched = [file, ...settings].map((path) => ({ directory: dirname(path), only: basename(path) }));
+  const readerFor = createJsonMemory();
 
-  const enabled = new Map(settings.flatMap((path) => Object.entries(read(path, Settings)?.enabledPlugins ?? {})));
-  const roots: Root[] = [];
-  for (const [id, value] of Object.entries(read(file, Installed)?.plugins ?? {})) {
-    if (enabled.get(id) === false) continue;
-    const parsed = v.safeParse(Installations, value);
-    if (!parsed.success) {
-      problems.push({
-        where: file,
-        what: `plugin "${id}" has no usable installPath`,
-      });
-      continue;
-    }
-    const installations = [parsed.output]
-      .flat()
-      .filter((one) => appliesTo(one, cwd))
-      .sort(bySpecificity);
-    if (installations.length === 0) continue;
-    const paths = installations.map(({ installPath }) => resolve(pluginsRoot, installPath));
-    const path = paths.find((one) => existsSync(one));
-    if (path === undefined)
-      problems.push({
-        where: file,
-        what: `plugin "${id}" is installed at ${paths[0]}, which does not exist`,
-      });
-    else roots.push(...pluginRoots(path, pluginOf(id), pluginsRoot, read, problems));
-  }
-  const confine = options.followSymlinks ? (root: Root): Root => ({ ...withoutBounds(root) }) : (root: Root) => root;
-  const watched = [file, ...settings].map((path) => ({
-    directory: dirname(path),
-    only: basename(path),
-  }));
-  return { roots: roots.map(confine), problems, watched };
+  return () => {
+    const problems: Problem[] = [];
+    const read = readerFor(problems);
+    const enabled = new Map(settings.flatMap((path) => Object.entries(enabledIn(path, read))));
+    const installed = read(file, Installed);
+    const entries = installed.kind === 'read' ? Object.entries(installed.value.plugins) : [];
+    const roots = entries.flatMap(([id, value]) => {
+      if (enabled.get(id) === false) return [];
+      const report = (what: string) => void problems.push({ where: file, what: `plugin "${id}" ${what}` });
+      const path = installPath(value, pluginsRoot, cwd, report);
+      if (path === undefined) return [];
+      const plugin = pluginOf(id);
+      const bound = followSymlinks ? {} : { within: path };
+      const named = namedSkills(path, plugin, pluginsRoot, read);
+      return skillDirectories(path, named, report).map((found) => ({ ...PLUGIN_ROOT, ...bound, ...found, plugin }));
+    });
+    return { roots, problems, watched };
+  };
 }
 
 // --- internal ---
 
-const SkillPaths = v.optional(v.fallback(v.union([v.string(), v.array(v.string())]), []));
+const PLUGIN_ROOT = { provider: 'claude', location: 'plugin' } as const;
+
+const Installed = v.object({ plugins: v.record(v.string(), v.unknown()) });
 const Installation = v.object({
   installPath: v.pipe(v.string(), v.nonEmpty()),
   scope: v.optional(v.string()),
   projectPath: v.optional(v.string()),
 });
 type Installation = v.InferOutput<typeof Installation>;
-/** Version 1 has one installation per plugin, version 2 a list of them. */
-const Installations = v.union([Installation, v.array(Installation)]);
-const Installed = v.object({ plugins: v.record(v.string(), v.unknown()) });
-const Settings = v.object({
-  enabledPlugins: v.optional(v.fallback(v.record(v.string(), v.unknown()), {})),
-});
+const Settings = v.object({ enabledPlugins: v.optional(v.record(v.string(), v.unknown()), {}) });
+const SkillPaths = v.optional(v.union([v.string(), v.array(v.string())], 'must be a path or a list of paths'));
 const Manifest = v.object({ skills: SkillPaths });
-const Marketplace = v.object({
-  plugins: v.array(v.looseObject({ name: v.string(), skills: SkillPaths })),
-});
+const Marketplace = v.object({ plugins: v.array(v.unknown()) });
+const MarketplaceEntry = v.object({ name: v.string(), skills: SkillPaths });
 const KnownMarketplaces = v.record(v.string(), v.unknown());
 const KnownMarketplace = v.object({ installLocation: v.string() });
 
-// Real ones have a few KiB.
-const MAX_JSON_BYTES = 4 * 1024 * 1024;
-
-type JsonReader = <T>(path: string, schema: v.GenericSchema<unknown, T>) => T | undefined;
-
+/** Later ones win. */
 function settingsFiles(options: PluginOptions): readonly string[] {
   const project = join(options.cwd, '.claude');
   const user = join(claudeHome(options), 'settings.json');
-  // Later ones win.
   return [user, join(project, 'settings.json'), join(project, 'settings.local.json')];
+}
+
+function enabledIn(path: string, read: JsonReader): Readonly<Record<string, unknown>> {
+  const settings = read(path, Settings);
+  return settings.kind === 'read' ? settings.value.enabledPlugins : {};
 }
 
 /** `plugin@marketplace`; a plugin's own name may hold an @, a marketplace's may not. */
@@ -112,94 +92,92 @@ function pluginOf(id: string): Plugin {
   return at > 0 ? { name: id.slice(0, at), marketplace: id.slice(at + 1) } : { name: id, marketplace: 'local' };
 }
 
-function appliesTo({ scope, projectPath }: Installation, cwd: string): boolean {
-  if (scope !== 'project' && scope !== 'local') return true;
+// The more particular one comes first; what is neither is for every project.
+const SCOPES: readonly (string | undefined)[] = ['local', 'project'];
+
+/** Where the plugin lies that counts for this project. `value` has one installation (version 1) or a list of them. */
+function installPath(
+  value: unknown,
+  pluginsRoot: string,
+  cwd: string,
+  report: (what: string) => void,
+): string | undefined {
+  const all = [value].flat().flatMap((one) => {
+    const parsed = v.safeParse(Installation, one);
+    return parsed.success ? [parsed.output] : [];
+  });
+  if (all.length === 0) report('has no usable installPath');
+  const rank = ({ scope }: Installation) => (SCOPES.includes(scope) ? SCOPES.indexOf(scope) : SCOPES.length);
+  const paths = all
+    .filter((one) => !SCOPES.includes(one.scope) || isSameProject(one.projectPath, cwd))
+    .sort((a, b) => rank(a) - rank(b))
+    .map((one) => resolve(pluginsRoot, one.installPath));
+  const path = paths.find(isDirectory);
+  if (path === undefined && paths.length > 0) report(`is installed at ${paths[0]}, where there is no directory`);
+  return path;
+}
+
+function isSameProject(projectPath: string | undefined, cwd: string): boolean {
   if (projectPath === undefined || !isAbsolute(projectPath)) return false;
   try {
-    return isInside(cwd, projectPath) && isInside(projectPath, cwd);
+    return realpathSync(projectPath) === realpathSync(cwd);
   } catch {
     return false; // The other project is gone.
   }
 }
 
-function bySpecificity(a: Installation, b: Installation): number {
-  const rank = ({ scope }: Installation) => ['local', 'project'].indexOf(scope ?? '') >>> 0;
-  return rank(a) - rank(b);
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function pluginRoots(path: string, plugin: Plugin, pluginsRoot: string, read: JsonReader, problems: Problem[]): Root[] {
-  const manifest = read(join(path, '.claude-plugin', 'plugin.json'), Manifest)?.skills;
-  const named = manifest ?? marketplaceSkills(path, plugin, pluginsRoot, read);
-  const root = {
-    provider: 'claude',
-    location: 'plugin',
-    plugin,
-    within: path,
-  } as const;
-  if (named === undefined) return [{ ...root, directory: join(path, 'skills'), depth: 1 }];
-  return [named].flat().flatMap((relative) => {
-    const directory = resolve(path, relative);
-    if (directory !== path && !directory.startsWith(join(path, '/'))) {
-      problems.push({
-        where: path,
-        what: `plugin "${plugin.name}" names skills outside itself: ${relative}`,
-      });
-      return [];
-    }
-    return [
-      {
-        ...root,
-        directory,
-        depth: existsSync(join(directory, 'SKILL.md')) ? 0 : 1,
-      },
-    ];
-  });
-}
-
-/** The `skills` of the plugin's entry in its marketplace, wherever that marketplace lies. */
-function marketplaceSkills(
+/**
+ * The paths that the manifest or the marketplace entry names; undefined when neither has a say.
+ * While a file that has one cannot be understood, nothing is named: guessing could give the plugin another one's skills.
+ */
+function namedSkills(
   path: string,
   plugin: Plugin,
   pluginsRoot: string,
   read: JsonReader,
-): string | string[] | undefined {
-  const known = read(join(pluginsRoot, 'known_marketplaces.json'), KnownMarketplaces)?.[plugin.marketplace];
-  const location = v.safeParse(KnownMarketplace, known);
-  const homes = [
-    join(pluginsRoot, 'marketplaces', plugin.marketplace),
-    ...(location.success ? [resolve(pluginsRoot, location.output.installLocation)] : []),
-    path,
-  ];
-  for (const home of homes) {
-    const entries = read(join(home, '.claude-plugin', 'marketplace.json'), Marketplace)?.plugins ?? [];
-    const entry = entries.find(({ name }) => name === plugin.name);
-    if (entry) return entry.skills;
+): readonly string[] | undefined {
+  const manifest = read(join(path, '.claude-plugin', 'plugin.json'), Manifest);
+  if (manifest.kind === 'faulty') return [];
+  if (manifest.kind === 'read' && manifest.value.skills !== undefined) return [manifest.value.skills].flat();
+  for (const home of marketplaceHomes(path, plugin, pluginsRoot, read)) {
+    const marketplace = read(join(home, '.claude-plugin', 'marketplace.json'), Marketplace);
+    if (marketplace.kind === 'faulty') return [];
+    const entries = marketplace.kind === 'read' ? marketplace.value.plugins : [];
+    for (const one of entries) {
+      const entry = v.safeParse(MarketplaceEntry, one);
+      if (!entry.success || entry.output.name !== plugin.name) continue;
+      return entry.output.skills === undefined ? undefined : [entry.output.skills].flat();
+    }
   }
   return undefined;
 }
 
-function withoutBounds({ within: _within, ...root }: Root): Root {
-  return root;
+/** Where the marketplace of a plugin may lie; the plugin may also be a copy of the whole of it. */
+function marketplaceHomes(path: string, { marketplace }: Plugin, pluginsRoot: string, read: JsonReader): string[] {
+  const known = read(join(pluginsRoot, 'known_marketplaces.json'), KnownMarketplaces);
+  const entry = known.kind === 'read' ? v.safeParse(KnownMarketplace, known.value[marketplace]) : undefined;
+  const told = entry?.success ? [resolve(pluginsRoot, entry.output.installLocation)] : [];
+  return [join(pluginsRoot, 'marketplaces', marketplace), ...told, path];
 }
 
-type JsonReading<T> =
-  | { readonly kind: 'read'; readonly value: T }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'faulty'; readonly why: string };
-
-function readJson<T>(path: string, schema: v.GenericSchema<unknown, T>): JsonReading<T> {
-  try {
-    const text = readRegularFile(path, MAX_JSON_BYTES)
-      .bytes.toString()
-      .replace(/^\ufeff/, '');
-    const parsed = v.safeParse(schema, JSON.parse(text));
-    if (parsed.success) return { kind: 'read', value: parsed.output };
-    const [issue] = parsed.issues;
-    return {
-      kind: 'faulty',
-      why: `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`,
-    };
-  } catch (error) {
-    return isMissing(error) ? { kind: 'missing' } : { kind: 'faulty', why: `cannot be read: ${messageOf(error)}` };
-  }
+/** Each named path is a skill or a directory of skills. */
+function skillDirectories(
+  path: string,
+  named: readonly string[] | undefined,
+  report: (what: string) => void,
+): readonly Pick<Root, 'directory' | 'depth'>[] {
+  if (named === undefined) return [{ directory: join(path, 'skills'), depth: 1 }];
+  return named.flatMap((relative) => {
+    const directory = resolve(path, relative);
+    if (!isBelow(directory, path)) {
+      report(`names skills outside itself: ${relative}`);
+      return [];
+    }
+    const isSkill = statSync(join(directory, 'SKILL.md'), { throwIfNoEntry: false }) !== undefined;
+    return [{ directory, depth: isSkill ? 0 : 1 }];
+  });
 }

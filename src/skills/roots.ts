@@ -3,7 +3,7 @@
  * Owns: the table of providers. Leaves alone: what is inside a root (scan.ts), plugins (plugins.ts).
  * Always true: custom roots come first, then `agents`, then the other providers by name; project before global.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Location, Plugin } from '../model.ts';
 
@@ -36,76 +36,80 @@ export interface RootOptions extends Surroundings {
 export const MAX_DEPTH = 8;
 
 export function findRoots(options: RootOptions): readonly Root[] {
-  const { cwd, home, scanDefaultDirs, followSymlinks } = options;
+  const { cwd, scanDefaultDirs, followSymlinks } = options;
   // Whatever a cloned repository brings along must not lead out of it.
   const inProject = followSymlinks ? {} : { within: cwd };
-  const custom = (directory: string): Root => ({
-    directory: resolve(cwd, directory),
-    provider: 'custom',
-    location: 'custom',
-    depth: MAX_DEPTH,
-  });
-  const roots = options.skillDirs.map(custom);
-  if (options.root !== undefined) roots.push(custom(options.root));
-  else if (scanDefaultDirs) roots.push({ ...custom('skills'), ...inProject });
-  if (!scanDefaultDirs) return roots;
-
-  const project = cwd === home ? [] : projectRoots(cwd).map((root) => ({ ...root, ...inProject }));
-  return [...roots, ...[...project, ...globalRoots(options)].sort(byPrecedence)];
+  const custom = (directory: string) => rootAt(expandHome(options, directory), 'custom', 'custom');
+  const asked = [...options.skillDirs, ...(options.root === undefined ? [] : [options.root])].map(custom);
+  if (!scanDefaultDirs) return asked;
+  const own = options.root === undefined ? [{ ...custom('skills'), ...inProject }] : [];
+  // Started from the home directory, the global skills are there and the project has none of its own.
+  const project = isHome(options) ? [] : projectRoots(cwd).map((root) => ({ ...root, ...inProject }));
+  return [...asked, ...own, ...[...project, ...globalRoots(options)].sort(byPrecedence)];
 }
 
 /** `$CLAUDE_CONFIG_DIR` or `~/.claude`. */
-export function claudeHome({ home, env, cwd }: Surroundings): string {
-  return env.CLAUDE_CONFIG_DIR ? resolve(cwd, env.CLAUDE_CONFIG_DIR) : join(home, '.claude');
+export function claudeHome(surroundings: Surroundings): string {
+  return expandHome(surroundings, surroundings.env.CLAUDE_CONFIG_DIR || '~/.claude');
+}
+
+/** A path as its user means it. Clients start us without a shell, so a `~` comes to us as it was written. */
+export function expandHome({ home, cwd }: Surroundings, path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(cwd, path);
 }
 
 // --- internal ---
 
 const UNIVERSAL = 'agents';
 
+// Looked for even while they do not exist, so that the first skill in one of them is noticed at once.
+const WELL_KNOWN = ['.agents', '.claude', '.codex'];
+
 function projectRoots(cwd: string): Root[] {
-  return dotDirectories(cwd).map((name) => root(join(cwd, name, 'skills'), providerOf(name), 'project'));
+  return dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project'));
 }
 
 function globalRoots(options: RootOptions): Root[] {
-  const { home, env, cwd } = options;
+  const { home, env } = options;
   const moved = new Map([
     ['.claude', claudeHome(options)],
-    ['.codex', env.CODEX_HOME ? resolve(cwd, env.CODEX_HOME) : join(home, '.codex')],
+    ['.codex', expandHome(options, env.CODEX_HOME || '~/.codex')],
   ]);
-  const names = new Set([...dotDirectories(home), ...moved.keys()]);
-  const own = [...names].map((name) => {
-    const directory = moved.get(name) ?? join(home, name);
-    return root(join(directory, 'skills'), providerOf(name), 'global');
+  const own = dotDirectories(home).map((name) => {
+    return rootAt(join(moved.get(name) ?? join(home, name), 'skills'), name, 'global');
   });
   const config = join(home, '.config');
-  const configured = directoriesIn(config).map((name) => root(join(config, name, 'skills'), name, 'global'));
+  const configured = withSkills(config, namesIn(config)).map((name) => {
+    return rootAt(join(config, name, 'skills'), name, 'global');
+  });
   return [...own, ...configured];
 }
 
-function root(directory: string, provider: string, location: Location): Root {
-  return { directory, provider, location, depth: MAX_DEPTH };
+function rootAt(directory: string, name: string, location: Location): Root {
+  return { directory, provider: providerOf(name), location, depth: MAX_DEPTH };
 }
 
 /** `.agent` is an older spelling of `.agents`. */
-function providerOf(dotName: string): string {
-  const name = dotName.slice(1).toLowerCase();
-  return name === 'agent' ? UNIVERSAL : name;
+function providerOf(name: string): string {
+  const provider = name.replace(/^\./, '').toLowerCase();
+  return provider === 'agent' ? UNIVERSAL : provider;
 }
 
-function dotDirectories(parent: string): string[] {
-  return directoriesIn(parent).filter((name) => name.length > 1 && name.startsWith('.') && name !== '.config');
+function dotDirectories(parent: string): readonly string[] {
+  const found = namesIn(parent).filter((name) => name.length > 1 && name.startsWith('.') && name !== '.config');
+  return [...new Set([...WELL_KNOWN, ...withSkills(parent, found)])].sort();
 }
 
-/** The names of directories in `parent` that have a `skills` directory, sorted. */
-function directoriesIn(parent: string): string[] {
-  let names: string[];
+function namesIn(directory: string): readonly string[] {
   try {
-    names = readdirSync(parent);
+    return readdirSync(directory).sort();
   } catch {
     return []; // A missing or closed home directory has no skills: nothing to report.
   }
-  return names.filter((name) => isDirectory(join(parent, name, 'skills'))).sort();
+}
+
+function withSkills(parent: string, names: readonly string[]): readonly string[] {
+  return names.filter((name) => isDirectory(join(parent, name, 'skills')));
 }
 
 function isDirectory(path: string): boolean {
@@ -113,6 +117,14 @@ function isDirectory(path: string): boolean {
     return statSync(path).isDirectory();
   } catch {
     return false; // Missing, or not ours to look into.
+  }
+}
+
+function isHome({ cwd, home }: Surroundings): boolean {
+  try {
+    return realpathSync(cwd) === realpathSync(home);
+  } catch {
+    return cwd === home; // There need not be a home.
   }
 }
 

@@ -2,9 +2,9 @@
  * The skills of this machine as a source for the catalogue.
  * Owns: putting roots, plugins and the scan together. Leaves alone: which of the skills are shown (catalog/snapshot.ts).
  */
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Contribution, Problem, Source, Watched } from '../model.ts';
-import { findPlugins, type PluginOptions } from './plugins.ts';
+import { createPluginFinder, type PluginOptions } from './plugins.ts';
 import { findRoots, type Root, type RootOptions } from './roots.ts';
 import { createScanner } from './scan.ts';
 
@@ -14,12 +14,13 @@ export interface SkillSourceOptions extends RootOptions, PluginOptions {
 
 export function createSkillSource(options: SkillSourceOptions, progress: (text: string) => void): Source {
   const scan = createScanner();
+  const findPlugins = options.skipPlugins ? () => NO_PLUGINS : createPluginFinder(options);
   let last: Contribution | undefined;
 
   return {
     name: 'skills',
     async load() {
-      const plugins = options.skipPlugins ? NO_PLUGINS : findPlugins(options);
+      const plugins = findPlugins();
       const roots = [...findRoots(options), ...plugins.roots];
       const { skills, problems, directories, unsettled } = await scan(roots, sayNowAndThen(progress));
       const next: Contribution = {
@@ -52,13 +53,13 @@ function sayNowAndThen(progress: (text: string) => void): (met: number) => void 
   };
 }
 
-/** Every directory walked, and the parents of the roots, in which a root may appear or vanish. */
+/** Every directory walked, and those in which a root, or the directory around it, may appear or vanish. */
 function watchedFor(roots: readonly Root[], directories: readonly string[]): Watched[] {
-  const parents = roots.map(({ directory }) => ({
-    directory: dirname(directory),
-    only: 'skills',
-  }));
-  return [...directories.map((directory) => ({ directory })), ...parents];
+  const above = roots.flatMap(({ directory }) => [directory, dirname(directory)]);
+  return [
+    ...directories.map((directory) => ({ directory })),
+    ...above.map((path) => ({ directory: dirname(path), only: basename(path) })),
+  ];
 }
 
 function isSame(a: Contribution, b: Contribution): boolean {

@@ -1,0 +1,25 @@
+/** What an agent is shown, in a form that reads well in a test. */
+import type { Program } from './program.ts';
+
+/** `name (location)` of every skill in the `skill` tool's description, in its order. */
+export async function listed(program: Program): Promise<readonly string[]> {
+  const entries = (await program.description()).matchAll(ENTRY);
+  return [...entries].map(([, name = '', location = '']) => `${unxml(name)} (${location})`);
+}
+
+/** Their names alone. */
+export async function names(program: Program): Promise<readonly string[]> {
+  return (await listed(program)).map((entry) => entry.replace(/ \(\w+\)$/, ''));
+}
+
+/** The warnings of a program so far, without the paths that differ from run to run. */
+export function warnings(program: Program, path: string): readonly string[] {
+  const lines = program.stderr().split('\n');
+  return lines.flatMap((line) => /skillwire: warn: (.*)$/.exec(line)?.[1]?.replaceAll(`${path}/`, '') ?? []);
+}
+
+const ENTRY = /<skill>\n<name>([^<]*)<\/name>\n<description>[^<]*<\/description>\n<location>(\w+)<\/location>/g;
+
+function unxml(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}

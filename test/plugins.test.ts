@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listed, names, warnings } from './harness/listing.ts';
+import { startProgram } from './harness/program.ts';
+import { makeTree, skillText, type Tree } from './harness/tree.ts';
+
+const PLUGINS = 'home/.claude/plugins';
+
+const json = (value: unknown) => JSON.stringify(value);
+const installed = (plugins: unknown, version = 2) => ({
+  [`${PLUGINS}/installed_plugins.json`]: json({ version, plugins }),
+});
+
+/** Skills in the cache, as `plugin/version/skills/name`. */
+const cached = (...paths: readonly string[]) =>
+  Object.fromEntries(paths.map((path) => [`${PLUGINS}/cache/${path}/SKILL.md`, skillText(path.replace(/^.*\//, ''))]));
+
+const relative = (path: string, more: object = {}) => ({ installPath: `cache/${path}`, ...more });
+
+test('both versions of installed_plugins.json give the same skills, named after their plugin', async (t) => {
+  const skills = cached('docs/1/skills/pdf', 'docs/1/skills/docx', 'docs/1/other/hidden', 'docs/1/skills/deep/inner');
+  const first = makeTree(t, { ...skills, ...installed({ 'docs@market': relative('docs/1') }, 1) });
+  const second = makeTree(t, { ...skills, ...installed({ 'docs@market': [relative('docs/1', { scope: 'user' })] }) });
+  for (const tree of [first, second]) {
+    const program = startProgram(t, { tree });
+    assert.deepEqual(await listed(program), ['docs:docx (plugin)', 'docs:pdf (plugin)']);
+    const directory = tree.at(`${PLUGINS}/cache/docs/1/skills/pdf`);
+    const header = `Loading: docs:pdf\nBase directory: ${directory}\nPath: ${directory}/SKILL.md\nLocation: plugin\nProvider: claude\nPlugin: docs@market\n\n`;
+    for (const name of ['docs:pdf', 'pdf', 'claude:docs:pdf', 'DOCS@market:pdf']) {
+      assert.equal(await program.skill(name), header + skillText('pdf'), name);
+    }
+    assert.deepEqual(warnings(program, tree.path), []);
+  }
+});
+
+test('an installation of project or local scope counts only in its project, and there before the rest', async (t) => {
+  const tree = makeTree(
+    t,
+    cached('a/user/skills/from-user', 'a/here/skills/from-here', 'b/1/skills/b', 'c/1/skills/c'),
+  );
+  const other = makeTree(t);
+  tree.link('alias', '.');
+  tree.write(
+    `${PLUGINS}/installed_plugins.json`,
+    json({
+      version: 2,
+      plugins: {
+        'a@m': [
+          relative('a/user', { scope: 'user' }),
+          relative('a/here', { scope: 'project', projectPath: tree.at('alias') }),
+        ],
+        'b@m': [relative('b/1', { scope: 'local', projectPath: other.path })],
+        'c@m': [relative('c/1', { scope: 'project' }), relative('c/1', { scope: 'local', projectPath: 'relative' })],
+      },
+    }),
+  );
+  assert.deepEqual(await names(startProgram(t, { tree })), ['a:from-here']);
+  const elsewhere = startProgram(t, { tree: other, home: tree.at('home') });
+  assert.deepEqual(await names(elsewhere), ['a:from-user', 'b:b']);
+});
+
+test('enabledPlugins of user, project and local settings decide, the later one first', async (t) => {
+  const all = { 'a@m': relative('a'), 'b@m': relative('b'), 'c@m': relative('c'), 'd@m': relative('d') };
+  const tree = makeTree(t, {
+    ...cached('a/skills/a', 'b/skills/b', 'c/skills/c', 'd/skills/d'),
+    ...installed(all),
+    'home/.claude/settings.json': json({ enabledPlugins: { 'a@m': false, 'b@m': true, 'c@m': false } }),
+    '.claude/settings.json': json({ model: 'x', enabledPlugins: { 'b@m': false, 'c@m': true } }),
+    '.claude/settings.local.json': json({ enabledPlugins: { 'b@m': true } }),
+  });
+  assert.deepEqual(await names(startProgram(t, { tree })), ['b:b', 'c:c', 'd:d']);
+});
+
+const MANIFESTS: readonly (readonly [what: string, skills: unknown, expected: readonly string[], problem?: RegExp])[] =
+  [
+    ['nothing', undefined, ['p:in-skills']],
+    ['a string', './extra', ['p:in-extra']],
+    ['a list', ['./extra/', 'more'], ['p:in-extra', 'p:in-more']],
+    ['a skill itself', ['./extra/in-extra'], ['p:in-extra']],
+    ['the plugin as one skill', './', ['p:whole']],
+    ['an empty list', [], ['none']],
+    ['a path that is missing', ['./nowhere'], ['none']],
+    ['a path that leads out', ['../q/skills'], ['none'], /plugin "p@m" names skills outside itself: \.\.\/q\/skills/],
+    ['a wrong type', 5, ['none'], /plugin\.json: skills: must be a path or a list of paths/],
+  ];
+
+for (const [what, skills, expected, problem] of MANIFESTS) {
+  test(`the manifest names ${what}`, async (t) => {
+    const tree = makeTree(t, {
+      ...cached('p/skills/in-skills', 'p/extra/in-extra', 'p/more/in-more', 'q/skills/not-mine'),
+      [`${PLUGINS}/cache/p/.claude-plugin/plugin.json`]: json({ name: 'p', skills }),
+      ...installed({ 'p@m': relative('p') }),
+    });
+    if (what === 'the plugin as one skill') tree.write(`${PLUGINS}/cache/p/SKILL.md`, skillText('whole'));
+    const program = startProgram(t, { tree });
+    assert.deepEqual(await names(program), expected);
+    const said = warnings(program, tree.path);
+    assert.equal(said.length, problem ? 1 : 0, said.join('\n'));
+    if (problem) assert.match(said[0] ?? '', problem);
+  });
+}
+
+/** One repository with skills for three plugins, as a marketplace that lists them. */
+function sharedRepository(tree: Tree, marketplace: string): void {
+  for (const name of ['pdf', 'docx', 'art', 'loose'])
+    tree.write(`${PLUGINS}/cache/repo/skills/${name}/SKILL.md`, skillText(name));
+  const plugins = [
+    { name: 'docs', source: './', skills: ['./skills/pdf', './skills/docx'] },
+    { name: 'art', source: './', skills: './skills/art' },
+    { name: 'none', source: './', skills: [] },
+  ];
+  tree.write(`${marketplace}/.claude-plugin/marketplace.json`, json({ name: 'm', plugins }));
+}
+
+const three = { 'docs@m': relative('repo'), 'art@m': relative('repo'), 'none@m': relative('repo') };
+
+for (const [what, place] of [
+  ['the plugins root', `${PLUGINS}/marketplaces/m`],
+  ['a known place', 'home/elsewhere/m'],
+  ['the repository itself', `${PLUGINS}/cache/repo`],
+] as const) {
+  test(`three plugins that share one repository get their own skills only: the marketplace lies in ${what}`, async (t) => {
+    const tree = makeTree(t, installed(three));
+    sharedRepository(tree, place);
+    if (place.includes('elsewhere')) {
+      const known = { m: { source: {}, installLocation: tree.at(place) } };
+      tree.write(`${PLUGINS}/known_marketplaces.json`, json(known));
+    }
+    const program = startProgram(t, { tree });
+    assert.deepEqual(await names(program), ['docs:pdf', 'docs:docx', 'art:art']);
+    assert.deepEqual(warnings(program, tree.path), []);
+  });
+}
+
+test('a stale or missing installPath is a Problem, and another installation that exists is used instead', async (t) => {
+  const tree = makeTree(t, {
+    ...cached('a/2/skills/a', 'c/skills/c'),
+    ...installed({ 'a@m': [relative('a/1'), relative('a/2')], 'b@m': [relative('b/1')], 'c@m': relative('c') }),
+  });
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['a:a', 'c:c']);
+  assert.deepEqual(warnings(program, tree.path), [
+    `${PLUGINS}/installed_plugins.json: plugin "b@m" is installed at ${PLUGINS}/cache/b/1, where there is no directory`,
+  ]);
+});
+
+test('--no-plugins, --plugins-file and --plugins-root', async (t) => {
+  const tree = makeTree(t, {
+    ...cached('a/skills/a'),
+    ...installed({ 'a@m': relative('a') }),
+    'my/plugins.json': json({ plugins: { 'b@m': { installPath: 'b' } } }),
+    'my/root/b/skills/b/SKILL.md': skillText('b'),
+    'my/root/installed_plugins.json': json({ plugins: { 'b@m': { installPath: './b' } } }),
+    '.claude/skills/own/SKILL.md': skillText('own'),
+  });
+  const start = (...args: string[]) => names(startProgram(t, { tree, args }));
+  assert.deepEqual(await start('--no-plugins'), ['own']);
+  assert.deepEqual(await start('--plugins-root', 'my/root'), ['own', 'b:b']);
+  assert.deepEqual(await start('--plugins-file', 'my/plugins.json', '--plugins-root', tree.at('my/root')), [
+    'own',
+    'b:b',
+  ]);
+  assert.deepEqual(await start('--plugins-file', 'my/nothing.json'), ['own']);
+});
+
+test('files that cannot be understood are Problems, and stop nothing else', async (t) => {
+  const tree = makeTree(t, {
+    ...cached('a/skills/a', 'b/skills/b', 'c/skills/c'),
+    ...installed({ 'a@m': relative('a'), 'b@m': relative('b'), 'bad@m': { path: 'x' }, 'bad2@m': 7, c: relative('c') }),
+    'home/.claude/settings.json': '{ "enabledPlugins": ',
+    '.claude/settings.json': json({ enabledPlugins: 'all' }),
+    [`${PLUGINS}/cache/b/.claude-plugin/plugin.json`]: 'null',
+  });
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['a:a', 'c:c']);
+  assert.match(await program.skill('c'), /Plugin: c@local\n/);
+  const said = warnings(program, tree.path);
+  for (const part of [
+    /^home\/\.claude\/settings\.json: cannot be read: .*JSON/,
+    /^\.claude\/settings\.json: enabledPlugins: /,
+    /plugin "bad@m" has no usable installPath/,
+    /plugin "bad2@m" has no usable installPath/,
+    /cache\/b\/\.claude-plugin\/plugin\.json: /,
+  ]) {
+    assert.equal(said.filter((line) => part.test(line)).length, 1, `${part} in\n${said.join('\n')}`);
+  }
+  for (const text of ['[]', '{"plugins": 1}', 'x', '']) {
+    const broken = makeTree(t, { [`${PLUGINS}/installed_plugins.json`]: text });
+    const other = startProgram(t, { tree: broken });
+    assert.deepEqual(await names(other), ['none']);
+    assert.equal(warnings(other, broken.path).length, 1, text);
+  }
+});
+
+test('a plugin that is installed, switched off or half written while the server runs', async (t) => {
+  const tree = makeTree(t, { ...cached('a/skills/a'), ...installed({}) });
+  const program = startProgram(t, { tree });
+  await program.handshake();
+  assert.deepEqual(await names(program), ['none']);
+  const change = async (file: string, text: string, expected: string) => {
+    tree.write(file, text);
+    await program.waitForStderr(new RegExp(expected));
+  };
+  await change(`${PLUGINS}/installed_plugins.json`, json({ plugins: { 'a@m': relative('a') } }), '1 added');
+  assert.deepEqual(await names(program), ['a:a']);
+  await change(`${PLUGINS}/installed_plugins.json`, '{"plugins": {"a@', 'installed_plugins.json: cannot be read');
+  assert.deepEqual(await names(program), ['a:a'], 'what the file said before still holds');
+  await change('home/.claude/settings.json', json({ enabledPlugins: { 'a@m': false } }), '1 removed');
+  assert.deepEqual(await names(program), ['none']);
+});

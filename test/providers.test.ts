@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { listed, names, warnings } from './harness/listing.ts';
+import { startProgram } from './harness/program.ts';
+import { makeTree, skillText } from './harness/tree.ts';
+
+/** A SKILL.md for each directory, named after its last part. */
+const skillsAt = (...directories: readonly string[]) =>
+  Object.fromEntries(
+    directories.map((directory) => [`${directory}/SKILL.md`, skillText(directory.replace(/^.*\//, ''))]),
+  );
+
+test('every root of the table is looked into, and says whose skills it holds', async (t) => {
+  const roots: readonly (readonly [directory: string, provider: string, location: string])[] = [
+    ['skills', 'custom', 'custom'],
+    ['.agents/skills', 'agents', 'project'],
+    ['.agent/skills', 'agents', 'project'],
+    ['home/.agents/skills', 'agents', 'global'],
+    ['home/.agent/skills', 'agents', 'global'],
+    ['home/.config/agents/skills', 'agents', 'global'],
+    ['.claude/skills', 'claude', 'project'],
+    ['home/.claude/skills', 'claude', 'global'],
+    ['.codex/skills', 'codex', 'project'],
+    ['home/.codex/skills', 'codex', 'global'],
+    ['.github/skills', 'github', 'project'],
+    ['.Windsurf/skills', 'windsurf', 'project'],
+    ['home/.gemini/skills', 'gemini', 'global'],
+    ['home/.config/opencode/skills', 'opencode', 'global'],
+  ];
+  const tree = makeTree(t, skillsAt(...roots.map(([directory], at) => `${directory}/s${at}`)));
+  const program = startProgram(t, { tree });
+  for (const [at, [directory, provider, location]] of roots.entries()) {
+    const text = await program.skill(`s${at}`);
+    assert.match(text, new RegExp(`Location: ${location}\nProvider: ${provider}\n`), directory);
+    assert.equal(await program.skill(`${provider}:s${at}`), text, directory);
+  }
+  assert.equal((await names(program)).length, roots.length);
+});
+
+test('environment variables move the homes of claude and codex, and nothing else is taken from their old places', async (t) => {
+  const tree = makeTree(
+    t,
+    skillsAt('elsewhere/c/skills/a', 'x/skills/b', 'home/.claude/skills/old', 'home/.codex/skills/old2'),
+  );
+  const env = { CLAUDE_CONFIG_DIR: tree.at('elsewhere/c'), CODEX_HOME: tree.at('x') };
+  const program = startProgram(t, { tree, env });
+  assert.deepEqual(await listed(program), ['a (global)', 'b (global)']);
+  assert.match(await program.skill('a'), /Provider: claude\n/);
+});
+
+test('--skill-dir, --root and --no-default-dirs say where to look', async (t) => {
+  const tree = makeTree(t, skillsAt('one/a', 'two/b', 'own/c', 'skills/d', '.claude/skills/e', 'home/mine/f'));
+  const start = (...args: string[]) => startProgram(t, { tree, args });
+  const all = start('--skill-dir', 'one', '--skill-dir', tree.at('two'), '--skill-dir', '~/mine', '--root', 'own');
+  assert.deepEqual(await names(all), ['a', 'b', 'f', 'c', 'e']);
+  assert.deepEqual(await names(start('--skill-dir', 'one', '--no-default-dirs')), ['a']);
+  assert.deepEqual(await names(start()), ['d', 'e']);
+  const missing = start('--no-default-dirs', '--skill-dir', 'nowhere');
+  assert.deepEqual(await listed(missing), ['none (none)']);
+  assert.deepEqual(warnings(missing, tree.path), []);
+});
+
+test('started from the home directory, its skills are global and counted once', async (t) => {
+  const tree = makeTree(t, skillsAt('.claude/skills/a'));
+  assert.deepEqual(await listed(startProgram(t, { tree, home: tree.path })), ['a (global)']);
+});
+
+test('a root is walked deep, nested skills are skills, version control and packages are not looked into', async (t) => {
+  const deep = '.claude/skills/1/2/3/4/5/6/7';
+  const tree = makeTree(t, {
+    ...skillsAt('.claude/skills/out', '.claude/skills/out/in', `${deep}/eight`, `${deep}/eight/nine`),
+    ...skillsAt('.claude/skills/.git/hidden', '.claude/skills/x/node_modules/pack', '.claude/skills/.dot'),
+  });
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['.dot', 'eight', 'out', 'in']);
+  assert.deepEqual(warnings(program, tree.path), [
+    `${deep}/eight: is 8 levels down; what lies deeper is left out, here and elsewhere`,
+  ]);
+});
+
+test('links that lead in circles end, and one real directory is one skill', async (t) => {
+  const tree = makeTree(t, skillsAt('.claude/skills/pdf', 'home/.agents/skills/shared'));
+  tree.link('.claude/skills/pdf/again', '..');
+  tree.link('.claude/skills/alias', 'pdf');
+  tree.link('home/.claude/skills', '../.agents/skills');
+  tree.link('home/.codex/skills/shared-too', '../../.agents/skills/shared');
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await listed(program), ['shared (global)', 'pdf (project)']);
+  for (const name of ['agents:shared', 'claude:shared', 'codex:shared', 'codex@global:shared']) {
+    assert.match(await program.skill(name), /^Loading: shared\n/, name);
+  }
+});
+
+test('links are followed from global and custom roots; from a project root only inside the project', async (t) => {
+  const outside = makeTree(t, skillsAt('far/secret'));
+  const tree = makeTree(t, { ...skillsAt('kept/near'), 'home/x': '', 'dir/x': '' });
+  tree.link('.claude/skills/secret', outside.at('far/secret'));
+  tree.link('.claude/skills/near', '../../kept/near');
+  tree.link('.codex/skills', outside.at('far'));
+  tree.link('.cursor', outside.at('far'));
+  tree.link('skills/secret', outside.at('far/secret'));
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['near']);
+  assert.match(await program.skill('secret'), /not found/);
+  assert.deepEqual(
+    warnings(program, tree.path).map((line) => line.replace(/ leaves .*;/, ' leaves …;')),
+    ['skills/secret', '.claude/skills/secret', '.codex/skills'].map(
+      (path) => `${path}: is a link that leaves …; --follow-symlinks would follow it`,
+    ),
+  );
+  const following = startProgram(t, { tree, args: ['--follow-symlinks'] });
+  assert.match(await following.skill('claude:secret'), /^Loading: secret\n/);
+
+  tree.link('home/.claude/skills/secret', outside.at('far/secret'));
+  assert.deepEqual(await listed(startProgram(t, { tree })), ['near (project)', 'secret (global)']);
+  tree.link('dir/secret', outside.at('far/secret'));
+  const custom = startProgram(t, { tree, args: ['--no-default-dirs', '--skill-dir', 'dir'] });
+  assert.deepEqual(await listed(custom), ['secret (custom)']);
+});
+
+test('a SKILL.md that is a link is served only when it stays inside its skill', async (t) => {
+  const tree = makeTree(t, { ...skillsAt('home/.claude/skills/a/real'), 'home/secret.md': skillText('stolen') });
+  tree.link('home/.claude/skills/inside/SKILL.md', 'real.md');
+  tree.write('home/.claude/skills/inside/real.md', skillText('inside'));
+  tree.link('home/.claude/skills/outside/SKILL.md', tree.at('home/secret.md'));
+  tree.link('home/.claude/skills/nowhere/SKILL.md', 'gone.md');
+  const program = startProgram(t, { tree, args: ['--follow-symlinks'] });
+  assert.deepEqual(await names(program), ['real', 'inside']);
+  assert.deepEqual(warnings(program, tree.at('home/.claude/skills')), [
+    'nowhere/SKILL.md: is a link that leads nowhere',
+    'outside/SKILL.md: is a link that leaves its skill',
+  ]);
+});
+
+test('only regular files of a sane size are opened, and nothing blocks', async (t) => {
+  const tree = makeTree(t, skillsAt('.claude/skills/good'));
+  const at = (name: string) => {
+    mkdirSync(tree.at(`.claude/skills/${name}`), { recursive: true });
+    return tree.at(`.claude/skills/${name}/SKILL.md`);
+  };
+  execFileSync('mkfifo', [at('pipe')]);
+  mkdirSync(at('directory'));
+  tree.write('.claude/skills/directory/SKILL.md/SKILL.md', skillText('inner'));
+  const socket = createServer().listen(at('socket'));
+  t.after(() => socket.close());
+  at('device');
+  tree.link('.claude/skills/device/SKILL.md', '/dev/zero');
+  at('pipe-link');
+  tree.link('.claude/skills/pipe-link/SKILL.md', at('pipe'));
+  writeFileSync(at('huge'), skillText('huge', 'x', 'x'.repeat(1024 * 1024)));
+  writeFileSync(at('broken'), 'no front matter');
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['good']);
+  assert.deepEqual(warnings(program, tree.at('.claude/skills')), [
+    'broken/SKILL.md: there is no front matter',
+    'device/SKILL.md: is not a regular file',
+    'directory/SKILL.md: is not a regular file',
+    'huge/SKILL.md: cannot be read: it has over 1048576 bytes',
+    'pipe/SKILL.md: is not a regular file',
+    'pipe-link/SKILL.md: is not a regular file',
+    'socket/SKILL.md: is not a regular file',
+  ]);
+});
+
+test('what cannot be read is a Problem and stops nothing else', async (t) => {
+  const tree = makeTree(t, skillsAt('.claude/skills/a', '.claude/skills/z'));
+  tree.link('.claude/skills/loop', 'loop');
+  tree.link('.claude/skills/m/SKILL.md', 'SKILL.md');
+  tree.link('.claude/skills/gone', 'nowhere');
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['a', 'z']);
+  const [loop = '', file = '', ...more] = warnings(program, tree.at('.claude/skills'));
+  assert.match(loop, /^loop: cannot be read: ELOOP/);
+  assert.match(file, /^m\/SKILL.md: cannot be read: ELOOP/);
+  assert.deepEqual(more, []);
+});
+
+test('each Problem is said once, not with every refresh', async (t) => {
+  const tree = makeTree(t, {
+    '.claude/skills/bad/SKILL.md': '---\nname: bad\n---\n',
+    ...skillsAt('.claude/skills/good'),
+  });
+  const program = startProgram(t, { tree, args: ['--refresh-interval', '50', '--no-watch'] });
+  await program.waitForStderr(/(?:refresh \(timer\)[\s\S]*){4}/);
+  assert.deepEqual(warnings(program, tree.path), ['.claude/skills/bad/SKILL.md: description is missing']);
+});
+
+test('what is against the rules but harmless loads, and is said only at debug level', async (t) => {
+  const tree = makeTree(t, {
+    '.claude/skills/a/SKILL.md': skillText('other'),
+    '.claude/skills/b/SKILL.md': skillText('Odd Name!'),
+  });
+  const program = startProgram(t, { tree, args: ['--log-level', 'debug'] });
+  assert.deepEqual(await names(program), ['other', 'Odd Name!']);
+  assert.deepEqual(warnings(program, tree.path), []);
+  await program.waitForStderr(/a\/SKILL.md: name "other" differs from its directory/);
+  await program.waitForStderr(/b\/SKILL.md: name "Odd Name!" is not/);
+});
