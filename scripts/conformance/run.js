@@ -54,6 +54,21 @@ const ON_FIXTURE = [
   'http-custom-header-server-validation',
 ];
 
+/** The other half: `skillwire/hub` as a client, driven by test/fixtures/conformance-client.ts. */
+const AS_CLIENT = [
+  ['initialize', LEGACY],
+  ['tools_call', LEGACY],
+  ['tools_call', MODERN],
+  ['sse-retry', LEGACY],
+  ['request-metadata', MODERN],
+  ['http-standard-headers', MODERN],
+  ['http-custom-headers', MODERN],
+  ['http-invalid-tool-headers', MODERN],
+  ['json-schema-ref-no-deref', MODERN],
+  ['json-schema-2020-12-preservation', LEGACY],
+  ['json-schema-2020-12-preservation', MODERN],
+];
+
 /** What this server does not do, and so cannot be asked. The README says the same. */
 const LEFT_OUT = [
   [/^(logging-set-level|tools-call-with-logging)$/, 'it has no logging: its log is on stderr'],
@@ -95,8 +110,11 @@ async function main() {
       ]),
     ])
   ).flat();
+  // One at a time: what some of them measure is time.
+  for (const [scenario, version] of AS_CLIENT) results.push(await runClient(scenario, version));
   print(results);
-  const missing = [...ON_PROGRAM, ...ON_FIXTURE, ...EXTENSIONS].filter(
+  const clients = AS_CLIENT.map(([scenario]) => scenario);
+  const missing = [...ON_PROGRAM, ...ON_FIXTURE, ...EXTENSIONS, ...clients].filter(
     (name) => !results.some(({ scenario, passed }) => scenario === name && passed > 0),
   );
   for (const name of missing) console.log(`${name} was not run`);
@@ -152,6 +170,18 @@ async function runScenario(url, version, scenario) {
   return readdirSync(output).map((folder) => judge(scenario, version, join(output, folder)));
 }
 
+async function runClient(scenario, version) {
+  const output = mkdtempSync(join(temporary, 'client-'));
+  const driver = join(top, '.test-build', 'test', 'fixtures', 'conformance-client.js');
+  const command = `${process.execPath} ${driver}`;
+  const args = ['client', '--command', command, '--scenario', scenario, '--spec-version', version, '-o', output];
+  const code = await runCommand(args);
+  const [folder = ''] = readdirSync(output);
+  const result = judge(scenario, version, join(output, folder));
+  // Every check may be green and the client broken all the same.
+  return code === 0 || result.faults.length > 0 ? result : { ...result, faults: [`the client failed (${code})`] };
+}
+
 function isKnown(scenario) {
   return [...ON_PROGRAM, ...ON_FIXTURE].includes(scenario) || LEFT_OUT.some(([pattern]) => pattern.test(scenario));
 }
@@ -179,7 +209,8 @@ async function runCommand(args) {
     stdio: 'ignore',
   });
   children.push(child);
-  await once(child, 'close');
+  const [code] = await once(child, 'close');
+  return code;
 }
 
 function startProgram() {

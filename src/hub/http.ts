@@ -38,10 +38,15 @@ export function createHttpClient(home: URL, credentials: HeaderFields): HttpClie
         method,
         agent: isTls ? agents['https:'] : agents['http:'],
         headers: { ...lowerCased(own), ...lowerCased(headers), ...length },
-        signal,
       });
+      // Not as its own `signal` option, and without an error: either would stick to the connection, which may already
+      // be back in the pool, where nobody listens for errors.
+      const abort = () => request.destroy();
+      signal.addEventListener('abort', abort);
+      request.once('close', () => signal.removeEventListener('abort', abort));
       request.once('response', resolve);
-      request.once('error', (error) => reject(Object.assign(error, { stale: request.reusedSocket })));
+      request.on('error', (error) => reject(Object.assign(error, { stale: request.reusedSocket })));
+      if (signal.aborted) abort();
       request.end(body);
     });
   }
