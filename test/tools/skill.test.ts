@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as v from 'valibot';
+import { SKILL_INPUT_SCHEMA, SkillInput } from '../../src/tools/skill.ts';
+
+const INPUTS: readonly (readonly [json: string, good: boolean])[] = [
+  ['{"name":"pdf"}', true],
+  ['{"name":" pdf "}', true],
+  ['{"name":"two words"}', true],
+  ['{"name":"用户 🙂"}', true],
+  ['{"name":"\\ud800"}', true],
+  ['{"name":"\\u0000"}', true],
+  ['{"name":"__proto__"}', true],
+  ['{}', false],
+  ['{"name":""}', false],
+  ['{"name":" \\t\\n"}', false],
+  ['{"name":"\\u00a0\\u2003\\ufeff"}', false],
+  ['{"name":7}', false],
+  ['{"name":true}', false],
+  ['{"name":null}', false],
+  ['{"name":["pdf"]}', false],
+  ['{"name":{"name":"pdf"}}', false],
+  ['{"Name":"pdf"}', false],
+  ['{"name":"pdf","page":1}', false],
+  ['{"name":"pdf","command":"pdf"}', false],
+  ['{"name":"pdf","__proto__":{}}', false],
+  ['{"__proto__":{"name":"pdf"}}', false],
+  ['null', false],
+  ['"pdf"', false],
+  ['["pdf"]', false],
+  ['[]', false],
+  ['7', false],
+];
+
+test('the JSON Schema that clients see and the schema that is applied agree', () => {
+  const seen = new Ajv2020({ strict: true }).compile(SKILL_INPUT_SCHEMA);
+  for (const [json, good] of INPUTS) {
+    assert.equal(seen(JSON.parse(json)), good, `clients: ${json}`);
+    assert.equal(v.safeParse(SkillInput, JSON.parse(json)).success, good, `server: ${json}`);
+  }
+});
