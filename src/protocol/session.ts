@@ -29,16 +29,23 @@ export interface Session {
 }
 
 export function createSession(outlet: (text: string) => void): Session {
-  const life = new AbortController();
   const calls = new Map<string, AbortController>();
+  // Made when somebody asks: a session that serves one request over HTTP is made for every request, and few look.
+  let life: AbortController | undefined;
+  let over = false;
   return {
     outlet,
     calls,
-    ended: life.signal,
+    get ended() {
+      life ??= new AbortController();
+      if (over) life.abort(GONE);
+      return life.signal;
+    },
     handshake: undefined,
     end() {
-      life.abort();
-      for (const call of calls.values()) call.abort();
+      over = true;
+      life?.abort(GONE);
+      for (const call of calls.values()) call.abort(GONE);
     },
   };
 }
@@ -47,3 +54,8 @@ export function createSession(outlet: (text: string) => void): Session {
 export function cancel(session: Session, id: Id): void {
   session.calls.get(idKey(id))?.abort();
 }
+
+// --- internal ---
+
+// Without a reason of our own an abort makes an exception with a stack, which costs more than serving a request.
+const GONE = 'the connection is gone';
