@@ -52,12 +52,15 @@ export interface Skillwire {
 export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'server' | 'onAccess'> {}
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
-  const { handle, registry, status, health, close, end } = createServer(settingsFrom(options));
+  const settings = settingsFrom(options);
+  const { handle, registry, status, health, close, end } = createServer(settings);
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
     token: where.token,
     health: () => ({ ...health() }),
+    onFault: (error) =>
+      settings.log.error(`HTTP: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
     onLast: close,
   });
   const thenEnd = (listening: Listening): Listening => ({

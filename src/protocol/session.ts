@@ -28,23 +28,19 @@ export interface Session {
   end(): void;
 }
 
+const GONE = 'the connection is gone';
+
 export function createSession(outlet: (text: string) => void): Session {
+  const life = new AbortController();
   const calls = new Map<string, AbortController>();
-  // Made when somebody asks: a session that serves one request over HTTP is made for every request, and few look.
-  let life: AbortController | undefined;
-  let over = false;
   return {
     outlet,
     calls,
-    get ended() {
-      life ??= new AbortController();
-      if (over) life.abort(GONE);
-      return life.signal;
-    },
+    ended: life.signal,
     handshake: undefined,
     end() {
-      over = true;
-      life?.abort(GONE);
+      // With no reason given an abort makes an exception, stack and all, and that for every request over HTTP.
+      life.abort(GONE);
       for (const call of calls.values()) call.abort(GONE);
     },
   };
@@ -54,8 +50,3 @@ export function createSession(outlet: (text: string) => void): Session {
 export function cancel(session: Session, id: Id): void {
   session.calls.get(idKey(id))?.abort();
 }
-
-// --- internal ---
-
-// Without a reason of our own an abort makes an exception with a stack, which costs more than serving a request.
-const GONE = 'the connection is gone';

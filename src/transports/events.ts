@@ -4,6 +4,7 @@
  * Always true: a stream holds at most MAX_UNREAD bytes and one message that its reader has not taken.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isOver } from './requests.ts';
 
 // A reader this far behind is not reading. It is the size of the largest message we take, so a slow one may have one waiting.
 export const MAX_UNREAD = 4 * 1024 * 1024;
@@ -31,7 +32,7 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
   let unreadAtLastBeat = false;
 
   function write(text: string): void {
-    if (!response.writable) return;
+    if (isOver(response)) return;
     if (response.writableLength > MAX_UNREAD) response.destroy();
     else response.write(text);
   }
@@ -43,12 +44,13 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
     event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
     beat() {
       // Not a byte of what was pending has moved since the last beat: nobody is there.
+      if (isOver(response)) return;
       const unread = response.writableLength > 0;
       if (unread && unreadAtLastBeat) response.destroy();
       else write(':\n\n');
       unreadAtLastBeat = unread;
     },
-    end: () => void response.end(),
+    end: () => void (isOver(response) || response.end()),
   };
 }
 

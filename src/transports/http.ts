@@ -21,7 +21,7 @@ import {
 } from '../protocol/index.ts';
 import { type EventStream, openEventStream, type Pulse } from './events.ts';
 import { type Endpoint, type ListenOptions, listen, MCP_PATH, type Respond } from './listener.ts';
-import { accepts, headerOf, readBody, refuse, sendNothing, sendText } from './requests.ts';
+import { accepts, headerOf, isOver, readBody, refuse, sendNothing, sendText } from './requests.ts';
 import { createSessionTable, SESSION_LIMITS, type Tenant } from './sessions.ts';
 import { createSseEndpoint } from './sse.ts';
 
@@ -173,16 +173,17 @@ function createAnswer(
   };
   return {
     reply(text, status, headers) {
+      if (isOver(response)) return;
       // A status other than 200 says more than a stream could, and every client reads JSON with it.
       if (!stream && (json || status !== 200)) return sendText(response, status, text, headers);
       open(headers).send(text);
       open().end();
     },
     notify(text) {
-      if (events && !response.writableEnded) open().send(text);
+      if (events && !isOver(response)) open().send(text);
     },
     beat() {
-      if (events && !response.writableEnded) open().beat();
+      if (events && !isOver(response)) open().beat();
     },
     finish() {
       if (stream) stream.end();

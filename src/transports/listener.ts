@@ -7,7 +7,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Handle } from '../protocol/index.ts';
+import { encodeError, type Handle, internalError } from '../protocol/index.ts';
 import { createDoors, type DoorOptions, findOpenDoor } from './doors.ts';
 import { BEAT_MS, createPulse, type Pulse } from './events.ts';
 import { refuse, sendNothing, sendText } from './requests.ts';
@@ -41,11 +41,14 @@ export interface ListenOptions extends DoorOptions {
   readonly port: number;
   /** Listen beyond loopback without a token. */
   readonly noAuth: boolean;
+  readonly limits?: Limits;
   /** A server that listens already, from `bind`. */
   readonly server?: Server;
   /** What `/healthz` says besides what it knows itself. */
   health(): Health;
   onAccess?(access: Access): void;
+  /** Told of every failure that is our fault. */
+  onFault(error: unknown): void;
   /** Called when no new work begins, before what is in flight is waited for: ends what would never end by itself. */
   onLast(): void;
 }
@@ -67,7 +70,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-// What one connection may cost. Headers are small and a body is read at once; nobody honest needs longer.
+/** What one connection may cost. Headers are small and a body is read at once; nobody honest needs longer. */
 export const LIMITS = {
   headerBytes: 16 * 1024,
   headersMs: 10_000,
@@ -77,7 +80,10 @@ export const LIMITS = {
   connections: 4096,
   // Whoever sends SIGTERM usually sends SIGKILL after five to ten seconds.
   lastAnswersMs: 2500,
-} as const;
+  // How often a client that is slower than the limits above is looked for.
+  lookMs: 5000,
+};
+export type Limits = Readonly<typeof LIMITS>;
 
 export async function listen(
   createEndpoint: (handle: Handle, pulse: Pulse) => Endpoint,
@@ -103,11 +109,19 @@ export async function listen(
   const route = (verbs: ReadonlyMap<string, Respond>, request: IncomingMessage, response: ServerResponse) => {
     const run = verbs.get(request.method ?? '');
     if (!run) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
-    const done = run(request, response);
-    if (!done) return;
+    const done = attempt(run, request, response).finally(() => inFlight.delete(done));
     inFlight.add(done);
-    void done.finally(() => inFlight.delete(done));
   };
+
+  async function attempt(run: Respond, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await run(request, response);
+    } catch (error) {
+      options.onFault(error);
+      if (response.headersSent) response.destroy();
+      else sendText(response, 500, encodeError(null, internalError('see the log of the server')));
+    }
+  }
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const path = pathOf(request);
@@ -137,7 +151,7 @@ export async function listen(
     async close() {
       stopping = true;
       const closed = new Promise<void>((done) => server.close(() => done()));
-      const enough = setTimeout(() => server.closeAllConnections(), LIMITS.lastAnswersMs);
+      const enough = setTimeout(() => server.closeAllConnections(), (options.limits ?? LIMITS).lastAnswersMs);
       options.onLast();
       await Promise.race([Promise.all(inFlight), closed]);
       endpoint.close();
@@ -152,9 +166,19 @@ export async function listen(
 }
 
 /** Takes the port, so that a failure to is known before anything else is begun. */
-export function bind({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<Server> {
-  const server = createServer(SERVER_OPTIONS);
-  server.maxConnections = LIMITS.connections;
+export function bind({
+  host,
+  port,
+  limits = LIMITS,
+}: Pick<ListenOptions, 'host' | 'port' | 'limits'>): Promise<Server> {
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.lookMs,
+  });
+  server.maxConnections = limits.connections;
   return new Promise((done, fail) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = BIND_ERRORS.get(error.code ?? '') ?? error.message;
@@ -167,14 +191,6 @@ export function bind({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Prom
 // --- internal ---
 
 const HEALTH_PATH = '/healthz';
-
-const SERVER_OPTIONS = {
-  maxHeaderSize: LIMITS.headerBytes,
-  headersTimeout: LIMITS.headersMs,
-  requestTimeout: LIMITS.requestMs,
-  keepAliveTimeout: LIMITS.keepAliveMs,
-  connectionsCheckingInterval: 5000,
-};
 
 function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?');

@@ -72,7 +72,7 @@ export function queryOf(request: IncomingMessage, name: string): string | undefi
 }
 
 export function sendText(response: ServerResponse, status: number, text: string, headers?: OutgoingHttpHeaders): void {
-  if (response.headersSent || !response.writable) return;
+  if (response.headersSent || isOver(response)) return;
   response.writeHead(status, {
     ...headers,
     'content-type': 'application/json',
@@ -84,9 +84,14 @@ export function sendText(response: ServerResponse, status: number, text: string,
 }
 
 export function sendNothing(response: ServerResponse, status: number, headers?: OutgoingHttpHeaders): void {
-  if (response.headersSent || !response.writable) return;
+  if (response.headersSent || isOver(response)) return;
   response.writeHead(status, { ...headers, 'content-length': 0 });
   response.end();
+}
+
+/** Nothing more can be written: it was ended, or its client is gone. (`writable` stays true in either case.) */
+export function isOver(response: ServerResponse): boolean {
+  return response.writableEnded || response.destroyed;
 }
 
 /** Says no, in the words of JSON-RPC so that a client can show why. */

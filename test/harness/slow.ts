@@ -1,0 +1,83 @@
+/** Our server in this process, over HTTP, with one tool that takes as long as the test wants. */
+import type { TestContext } from 'node:test';
+import { type Contribution, createSkillwire, type ForeignTool, type Listening, type Source } from '../../src/index.ts';
+import { createHttpEndpoint } from '../../src/transports/http.ts';
+import { LIMITS, type Limits, listen } from '../../src/transports/listener.ts';
+import { modern } from './program.ts';
+import { makeTree } from './tree.ts';
+import { type Ask, modernHeaders } from './web.ts';
+
+export interface SlowCall {
+  readonly signal: AbortSignal;
+  /** Says something before the answer. */
+  notify(text: string): void;
+  answer(text: string): void;
+}
+
+export interface SlowServer extends Listening {
+  /** The next call of the tool, once it has come in. */
+  called(): Promise<SlowCall>;
+}
+
+export async function startSlow(t: TestContext, limits: Partial<Limits> = {}): Promise<SlowServer> {
+  const calls: SlowCall[] = [];
+  const waiters: ((call: SlowCall) => void)[] = [];
+  const tool: ForeignTool = {
+    name: 'wait',
+    server: 'test',
+    short: 'wait',
+    fresh: false,
+    define: () => ({ name: 'wait', description: 'Waits.', inputSchema: { type: 'object' } }),
+    run: (_args, _snapshot, { signal, notify }) =>
+      new Promise((done) => {
+        const call: SlowCall = {
+          signal,
+          notify: (text) => notify('notifications/message', { level: 'info', data: text }),
+          answer: (text) => done({ content: [{ type: 'text', text }] }),
+        };
+        const waiter = waiters.shift();
+        if (waiter) waiter(call);
+        else calls.push(call);
+      }),
+  };
+  const contribution: Contribution = {
+    skills: [],
+    tools: [tool],
+    resources: [],
+    problems: [],
+    watched: [],
+    unsettled: false,
+  };
+  const source: Source = { name: 'test', load: async () => contribution };
+  const { path } = makeTree(t);
+  const skillwire = createSkillwire({ cwd: path, home: path, sources: [source], autoRefresh: false });
+  const listening = await listen(createHttpEndpoint, skillwire.handle, {
+    host: '127.0.0.1',
+    port: 0,
+    allowHosts: [],
+    allowOrigins: [],
+    token: undefined,
+    noAuth: false,
+    limits: { ...LIMITS, ...limits },
+    health: () => ({ state: 'ready' }),
+    onFault: (error) => t.diagnostic(String(error)),
+    onLast: () => void skillwire.close(),
+  });
+  t.after(() => listening.close());
+  return {
+    ...listening,
+    called: () =>
+      new Promise((take) => {
+        const call = calls.shift();
+        if (call) take(call);
+        else waiters.push(take);
+      }),
+  };
+}
+
+export const waitModern: Ask = {
+  headers: modernHeaders('tools/call', 'wait'),
+  body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: modern({ name: 'wait', arguments: {} }) },
+};
+
+export const waitLegacy = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', arguments: {} } };
