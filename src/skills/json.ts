@@ -22,9 +22,10 @@ export function createJsonMemory(): (problems: Problem[]) => JsonReader {
 
   function know(path: string): Known {
     const known = memory.get(path);
-    const version = versionAt(path);
-    if (known && version !== undefined && known.version === version) return known;
-    const next = { version, ...readJson(path, known?.value) };
+    const seen = versionAt(path);
+    if (seen.kind === 'missing') return NOTHING;
+    if (seen.version !== undefined && seen.version === known?.version) return known;
+    const next = { version: seen.version, ...readJson(path, known?.value) };
     memory.set(path, next);
     return next;
   }
@@ -53,13 +54,15 @@ interface Known {
   readonly fault?: string;
 }
 
-/** Undefined when it says nothing yet: the file is to be read again next time. */
-function versionAt(path: string): string | undefined {
+const NOTHING: Known = { version: undefined };
+
+/** A version is undefined when it says nothing yet: the file is to be read again next time. */
+function versionAt(path: string): { readonly kind: 'missing' | 'there'; readonly version?: string } {
   try {
     const stats = look(path);
-    return isFresh(stats) ? undefined : versionOf(stats);
-  } catch {
-    return undefined; // Most often there is no such file, which costs nothing to find out again.
+    return isFresh(stats) ? { kind: 'there' } : { kind: 'there', version: versionOf(stats) };
+  } catch (error) {
+    return { kind: isMissing(error) ? 'missing' : 'there' };
   }
 }
 
