@@ -3,7 +3,7 @@
  * Everything it says goes to stderr, because `npm start` serves protocol on stdout.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,32 +30,13 @@ export function install() {
 
 export function build() {
   const mark = join(top, 'dist', '.built');
-  if (isNewer(mark, [join(top, 'src'), join(top, 'tsconfig.json')])) return;
+  if (isNewer(mark, [join(top, 'src'), join(top, 'scripts', 'bundle'), join(top, 'tsconfig.json')])) return;
   console.error('skillwire: building');
   rmSync(join(top, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join(top, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
-  bundle();
+  run(process.execPath, [join(top, 'scripts', 'bundle', 'bundle.js')]);
   mkdirSync(dirname(mark), { recursive: true });
   writeFileSync(mark, '');
-}
-
-/**
- * The program itself in one file (and one for each part that is loaded only when asked for): Node takes longer to find
- * and open forty modules than to run them. Not minified, so that what runs can be read.
- */
-function bundle() {
-  const outdir = join(top, 'dist', 'bin');
-  const flags = [
-    '--bundle',
-    '--splitting',
-    '--platform=node',
-    '--format=esm',
-    '--target=node20',
-    '--log-level=warning',
-  ];
-  const entry = `skillwire=${join(top, 'src', 'cli.ts')}`;
-  run(join(top, 'node_modules', '.bin', 'esbuild'), [entry, ...flags, `--outdir=${outdir}`]);
-  chmodSync(join(outdir, 'skillwire.js'), 0o755);
 }
 
 function isNewer(made, sources) {

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The program. The only file that touches the process: its streams, signals, environment and exit code.
  * Always true: stdout carries protocol or the output that was asked for, nothing else; ending is quiet and exits 0.
@@ -11,7 +10,13 @@ import { VERSION } from './version.ts';
 // Whoever closes our output has seen enough: no reason for a stack trace.
 process.stdout.on('error', () => {});
 
-try {
+void main().catch((error) => {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`skillwire: ${printable(error.message)}; see skillwire --help\n`);
+  process.exitCode = 2;
+});
+
+async function main(): Promise<void> {
   const command = parseCommand(process.argv.slice(2));
   switch (command.kind) {
     case 'help':
@@ -33,8 +38,4 @@ try {
       trustProject();
     }
   }
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`skillwire: ${printable(error.message)}; see skillwire --help\n`);
-  process.exitCode = 2;
 }

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'dist', 'bin', 'skillwire.js');
+const PROGRAM = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'dist', 'bin', 'skillwire.cjs');
 const SKILLS = 10_000;
 const ROUNDS = 5;
 

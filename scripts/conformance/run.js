@@ -224,7 +224,7 @@ function startProgram() {
     writeFileSync(join(tree, 'skills', path), text);
   }
   const args = [
-    join(top, 'dist', 'bin', 'skillwire.js'),
+    join(top, 'dist', 'bin', 'skillwire.cjs'),
     '--transport',
     'http',
     '--port',

@@ -13,8 +13,9 @@
 import { basename } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Skill } from '../model.ts';
+import { createDesk } from './desk.ts';
 import { codeOf, isInside, isMissing, isPassing, look, readRegularFile, versionOf } from './files.ts';
-import { createLibrary, type Library } from './library.ts';
+import type { Library } from './library.ts';
 import { createPacer, type Pacer } from './pace.ts';
 import { nameKey } from './resolve.ts';
 import type { Root } from './roots.ts';
@@ -40,7 +41,7 @@ export interface Scan {
 export type Scanner = (roots: readonly Root[], progress: (met: number) => void) => Promise<Scan>;
 
 export function createScanner(): Scanner {
-  const library = createLibrary();
+  const library = createDesk();
   let memory: ReadonlyMap<string, Directory> | undefined;
 
   return async (roots, progress) => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Tree } from './tree.ts';
 
 // Seen from .test-build/test/harness.
-export const PROGRAM = fileURLToPath(new URL('../../../dist/bin/skillwire.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../../dist/bin/skillwire.cjs', import.meta.url));
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,0 +1,53 @@
+/**
+ * dist/bin: the program in one file, with what Node has compiled of it beside it.
+ * Node takes longer to find, open and compile sixty modules than to run them. The file is not minified, so that what
+ * runs can be read. The kept form is made by a real run over a real skill, because functions are compiled when first
+ * called; it holds for this Node, and any other ignores it.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run, top } from '../prepare.js';
+
+const bin = join(top, 'dist', 'bin');
+const launcher = join(bin, 'skillwire.cjs');
+
+function bundle() {
+  const flags = ['--bundle', '--platform=node', '--format=cjs', '--target=node20', '--log-level=warning'];
+  // Everything is in the one file, so nothing needs to be imported later; a script of its own could not.
+  flags.push('--supported:dynamic-import=false');
+  run(join(top, 'node_modules', '.bin', 'esbuild'), ['src/cli.ts', ...flags, `--outfile=${join(bin, 'program.cjs')}`]);
+  copyFileSync(join(top, 'scripts', 'bundle', 'launcher.cjs'), launcher);
+  chmodSync(launcher, 0o755);
+  keepCompiled();
+}
+
+const REQUESTS = [
+  { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/list' },
+  { id: 3, method: 'tools/call', params: { name: 'skill', arguments: { name: 'a' } } },
+];
+
+function keepCompiled() {
+  const home = mkdtempSync(join(tmpdir(), 'skillwire-build-'));
+  mkdirSync(join(home, 'skills', 'a'), { recursive: true });
+  writeFileSync(join(home, 'skills', 'a', 'SKILL.md'), '---\nname: a\ndescription: b\n---\n');
+  const save = `
+    const { writeFileSync } = require('node:fs');
+    let script;
+    process.on('exit', () => writeFileSync(${JSON.stringify(join(bin, 'program.cache'))}, script.createCachedData()));
+    script = require(${JSON.stringify(launcher)});`;
+  const input = REQUESTS.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+  const { status, stderr } = spawnSync(process.execPath, ['-e', save], {
+    cwd: home,
+    env: { ...process.env, HOME: home },
+    input,
+  });
+  rmSync(home, { recursive: true, force: true });
+  // The program runs without it all the same, only later.
+  if (status !== 0) console.error(`skillwire: the compiled form could not be kept: ${stderr}`);
+}
+
+bundle();
