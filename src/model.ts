@@ -4,7 +4,8 @@
  */
 import type { Call, Params } from './protocol/index.ts';
 
-export type Location = 'project' | 'global' | 'plugin' | 'custom';
+/** `mcp`: on an upstream server, which is the provider. */
+export type Location = 'project' | 'global' | 'plugin' | 'custom' | 'mcp';
 
 export interface Plugin {
   readonly name: string;
@@ -166,6 +167,8 @@ export interface ResourceDefinition {
 
 /** A resource of somebody else's. A new object under the same URI says that its content has changed. */
 export interface Resource {
+  /** The upstream server it is of, if it is of one. */
+  readonly server?: string;
   readonly definition: ResourceDefinition;
   /** The result of `resources/read`. */
   read(call: Call): object | Promise<object>;

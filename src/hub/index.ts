@@ -5,10 +5,12 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { createLog, type Log } from '../log.ts';
+import type { ResourceDefinition } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
 import { planOf } from './config.ts';
 import { createFleet, type FleetTool, publicName } from './fleet.ts';
+import { foreignResources } from './foreign.ts';
 import type { Environment } from './launch.ts';
 import type { CallRequest, UpstreamStatus } from './upstream.ts';
 import { UpstreamError } from './wire.ts';
@@ -50,6 +52,10 @@ export interface Hub {
   tools(): readonly HubTool[];
   /** The result as the server gave it; rejects with an RpcError of the server's, or an UpstreamError of ours. */
   call(name: string, args?: Params, options?: HubCall): Promise<Params>;
+  /** Resources of all servers, as they define them, under URIs that are unique among them. */
+  resources(): readonly ResourceDefinition[];
+  /** The result of `resources/read`. */
+  read(uri: string, options?: { readonly signal?: AbortSignal }): Promise<object>;
   status(): readonly UpstreamStatus[];
   /** Gives a function that ends it. */
   on(event: 'change', listener: (server: string) => void): () => void;
@@ -92,6 +98,12 @@ export function createHub(config: HubConfig): Hub {
         onProgress,
       };
       return find(name).call(request);
+    },
+    resources: () => foreignResources(fleet.upstreams()).map(({ definition }) => definition),
+    async read(uri, { signal } = {}) {
+      const found = foreignResources(fleet.upstreams()).find(({ definition }) => definition.uri === uri);
+      if (!found) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
+      return found.fetch(signal);
     },
     status: fleet.status,
     on(_event, listener) {

@@ -3,6 +3,7 @@
  * Owns: which of it can be passed on. Leaves alone: filters and public names (fleet.ts), when to ask (upstream.ts).
  * Always true: a definition that is kept is kept whole; a bad one is dropped alone, and said so.
  */
+import { messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
 import { createFilter } from '../skills/filter.ts';
@@ -11,6 +12,7 @@ import type { Conversation } from './dialects.ts';
 import type { Asking } from './link.ts';
 import { findParamHeaders, type ParamHeader } from './param-headers.ts';
 import type { Redact } from './redact.ts';
+import { SKILLS_EXTENSION, type UpstreamSkill, understandEntry } from './skills.ts';
 import { UpstreamError } from './wire.ts';
 
 export interface UpstreamTool {
@@ -24,24 +26,40 @@ export interface UpstreamTool {
 /** What a server has to offer at the moment. */
 export interface Offer {
   readonly tools: readonly UpstreamTool[];
+  /** As the server defines them; those that are files of its skills are not among them. */
+  readonly resources: readonly Params[];
+  readonly skills: readonly UpstreamSkill[];
   readonly problems: readonly Problem[];
 }
 
-export const NO_OFFER: Offer = { tools: [], problems: [] };
+export const NO_OFFER: Offer = { tools: [], resources: [], skills: [], problems: [] };
 
-/** Asks for everything; rejects when a list cannot be had. */
+/** Asks for everything; rejects when the tools cannot be had. Without its resources or skills a server is still of use. */
 export async function takeStock(
   conversation: Conversation,
   { name, filter, connectTimeout: timeout }: Plan,
   redact: Redact,
   signal: AbortSignal,
 ): Promise<Offer> {
-  const { items, faults } = await listTools(conversation, { timeout, signal });
-  const { kept, problems } = createFilter(filter)(items, (tool) => ({ name: tool.name, group: name }), []);
+  const asking = { timeout, signal };
+  const [tools, skills, resources] = await Promise.all([
+    listTools(conversation, asking),
+    listSkills(conversation, asking).catch(nothingBut('skills/list')),
+    listResources(conversation, asking).catch(nothingBut('resources/list')),
+  ]);
+  const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
   const where = `server ${name}`;
-  const said = faults.map((fault) => ({ where, what: redact(fault) }));
+  const said = [tools, skills, resources].flatMap(({ faults }) =>
+    faults.map((fault) => ({ where, what: redact(fault) })),
+  );
   const idle = problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what }));
-  return { tools: kept, problems: [...said, ...idle] };
+  const isOfSkill = ({ uri }: Params) => skills.items.some(({ base }) => String(uri).startsWith(`${base}/`));
+  return {
+    tools: kept,
+    resources: resources.items.filter((resource) => !isOfSkill(resource)),
+    skills: skills.items,
+    problems: [...said, ...idle],
+  };
 }
 
 // --- internal ---
@@ -67,6 +85,39 @@ async function listTools(conversation: Conversation, asking: Asking): Promise<In
   }
   return { items: [...items.values()], faults };
 }
+
+async function listSkills(conversation: Conversation, asking: Asking): Promise<Inventory<UpstreamSkill>> {
+  const { extensions } = conversation.capabilities;
+  if (!isObject(extensions) || !isObject(extensions[SKILLS_EXTENSION])) return { items: [], faults: [] };
+  const listed = await listAll(conversation, 'skills/list', 'skills', asking);
+  const items = new Map<string, UpstreamSkill>();
+  const faults = [...listed.faults];
+  for (const raw of listed.items) {
+    try {
+      const skill = understandEntry(raw);
+      if (!items.has(skill.base)) items.set(skill.base, skill);
+    } catch (error) {
+      faults.push(`skill ${echo(raw.uri)} is left out: ${messageOf(error)}`);
+    }
+  }
+  return { items: [...items.values()], faults };
+}
+
+async function listResources(conversation: Conversation, asking: Asking): Promise<Inventory<Params>> {
+  if (conversation.capabilities.resources === undefined) return { items: [], faults: [] };
+  const { items, faults } = await listAll(conversation, 'resources/list', 'resources', asking);
+  const usable = items.filter(({ uri, name }) => typeof uri === 'string' && typeof name === 'string');
+  const rest = items.length - usable.length;
+  return {
+    items: usable,
+    faults: rest === 0 ? faults : [...faults, `${rest} resources without a uri or name are left out`],
+  };
+}
+
+const nothingBut = (method: string) => (error: unknown) => ({
+  items: [],
+  faults: [`${method} failed: ${messageOf(error)}`],
+});
 
 /** Every page of a list. Ends, whatever the server does with its cursors. */
 async function listAll(

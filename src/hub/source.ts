@@ -1,18 +1,16 @@
 /**
  * The upstream servers as a source for the catalogue.
- * Owns: passing calls, answers and progress on whole. Leaves alone: the servers (fleet.ts), filters (catalog/snapshot.ts).
+ * Owns: when what they offer is taken over. Leaves alone: the servers (fleet.ts), how their things look here (foreign.ts).
  * Always true: loading never waits for a server, except for a moment the first time, so that the first list is whole
  * when everything is quick.
  */
 import type { Log } from '../log.ts';
-import { messageOf } from '../log.ts';
-import type { Contribution, ForeignTool, Source, ToolCall, ToolResult } from '../model.ts';
-import { isObject, type Params, RpcError } from '../protocol/index.ts';
+import type { Contribution, Source } from '../model.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, readConfiguration } from './files.ts';
-import { createFleet, type FleetTool, publicName } from './fleet.ts';
+import { createFleet } from './fleet.ts';
+import { foreignResources, foreignSkills, foreignTool } from './foreign.ts';
 import type { Offer } from './inventory.ts';
-import { checkParamHeaders } from './param-headers.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
 export interface HubSourceOptions extends FileOptions {
@@ -47,10 +45,11 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       const files = JSON.stringify([plans.map(({ key }) => key), problems]);
       const same = last?.files === files && sameItems(last.offers, offers);
       if (last && same) return last.contribution;
+      const upstreams = fleet.upstreams();
       const contribution = {
-        skills: [],
+        skills: foreignSkills(upstreams),
         tools: fleet.tools().map(foreignTool),
-        resources: [],
+        resources: foreignResources(upstreams),
         problems: [...problems, ...offers.flatMap((offer) => offer.problems)],
         watched,
         unsettled: false,
@@ -74,44 +73,4 @@ function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
 
 function wait(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds).unref());
-}
-
-function foreignTool(one: FleetTool): ForeignTool {
-  const { server, tool } = one;
-  const name = publicName(one);
-  const inputSchema = tool.definition.inputSchema as object;
-  return {
-    name,
-    server,
-    short: tool.name,
-    fresh: false,
-    // The definition came from outside and is passed on whole; only what a tool must have was looked at.
-    define: (_snapshot, view) => ({ ...tool.definition, inputSchema, name: view.spell(name) }),
-    run(args, _snapshot, call) {
-      checkParamHeaders(inputSchema, isObject(args) ? args : {}, call.peer.claims);
-      return pass(one, name, args, call);
-    },
-  };
-}
-
-async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
-  const { params, signal, notify } = call;
-  const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
-  const { inputResponses, requestState } = params;
-  const onProgress =
-    progressToken === undefined
-      ? undefined
-      : (report: Params) => notify('notifications/progress', { ...report, progressToken });
-  const passed = {
-    arguments: args,
-    ...(inputResponses === undefined ? {} : { inputResponses }),
-    ...(requestState === undefined ? {} : { requestState }),
-    ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
-  };
-  try {
-    return (await one.call({ params: passed, signal, onProgress })) as ToolResult;
-  } catch (error) {
-    if (error instanceof RpcError) throw error;
-    return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };
-  }
 }

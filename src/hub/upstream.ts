@@ -27,6 +27,8 @@ export interface UpstreamStatus extends Facts {
   readonly from: string;
   readonly transport: Way['kind'];
   readonly tools: number;
+  readonly resources: number;
+  readonly skills: number;
   readonly protocol?: string;
   readonly server?: Identity;
 }
@@ -43,6 +45,8 @@ export interface Upstream {
   /** The same object as long as nothing has changed. */
   offer(): Offer;
   call(tool: UpstreamTool, request: CallRequest): Promise<Params>;
+  /** `resources/read`, by the server's own URI. */
+  read(uri: string, signal?: AbortSignal | undefined): Promise<Params>;
   /** Settles when it is ready or its first attempt has failed. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -162,6 +166,8 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       transport: way.kind,
       ...condition.facts(),
       tools: offer.tools.length,
+      resources: offer.resources.length,
+      skills: offer.skills.length,
       ...(open ? { protocol: open.session.conversation.version, server: open.session.conversation.server } : {}),
     }),
     offer: () => offer,
@@ -172,6 +178,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
         conversation.paramHeaders ? paramHeaders(tool.paramHeaders, args) : {},
       );
     },
+    read: (uri, signal) => ask('resources/read', { uri }, signal ? { signal } : {}, () => ({})),
     async settled() {
       await condition.until(() => isSettled() || undefined, plan.connectTimeout, [life.signal]);
     },

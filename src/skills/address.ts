@@ -136,7 +136,10 @@ function inner({ name, directory }: Skill, outer: { readonly root: string; reado
 }
 
 /** `counts`: how far the numbers of one prefix and name have come; many skills may share both. */
-function* candidates({ name, provider, location, plugin }: Skill, counts: Map<string, number>): Generator<string> {
+function* candidates(skill: Skill, counts: Map<string, number>): Generator<string> {
+  const { name, provider, location, plugin, directory } = skill;
+  // A skill of a server lies at a URI already.
+  if (directory.startsWith(SCHEME)) yield directory;
   const at = (prefix: string) => `${SCHEME}${prefixSegment(provider)}/${prefix}${name}`;
   const longest = plugin ? `${plugin.name}@${plugin.marketplace}` : location;
   const full = at(`${prefixSegment(longest)}/`);

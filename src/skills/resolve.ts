@@ -37,7 +37,7 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
   const fullId = (skill: Skill) => fullIds().of(skill);
   const shownId = (skill: Skill) => {
     const alone = groupOf(skill).length === 1 && !skill.key.includes(':');
-    const bare = !skill.plugin && (alone || isOnly(skill, lookUp(skill.key)));
+    const bare = isOwn(skill) && (alone || isOnly(skill, lookUp(skill.key)));
     return bare ? skill.name : fullId(skill);
   };
   const listed = ways.filter((skill) => !standIns.has(skill)).map((skill) => ({ id: shownId(skill), skill }));
@@ -57,7 +57,7 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
 /** Skills that a bare name, or their provider's, no longer reaches, because another has it. */
 export function findShadowed({ listed, resolve }: Names): readonly Problem[] {
   return listed.flatMap(({ id, skill }) => {
-    if (skill.plugin || id === skill.name) return []; // A plugin's skills are named after it anyway.
+    if (!isOwn(skill) || id === skill.name) return []; // A plugin's or server's skills are named after it anyway.
     const winner = [skill.name, `${skill.provider}:${skill.name}`]
       .map(resolve)
       .find((resolution) => resolution.kind === 'found' && resolution.skill !== skill);
@@ -71,12 +71,15 @@ export function findShadowed({ listed, resolve }: Names): readonly Problem[] {
 // Nearly all names are like this.
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
+/** Lies in a directory of this user's or project's, and so goes by its bare name; others came with something. */
+const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
+
 // These two are nobody's in particular, so a bare name means them before any one agent's.
 const FIRST_CHOICES = ['custom', 'agents'];
 
 /** What a name without a prefix may mean: one is an answer, several are an ambiguity. `group`: the skills that have it. */
 function bareMeaning(group: readonly Skill[]): readonly Skill[] {
-  const own = group.filter((skill) => !skill.plugin);
+  const own = group.filter(isOwn);
   const firsts = own.filter((skill) => own.find(({ provider }) => provider === skill.provider) === skill);
   const choice = FIRST_CHOICES.flatMap((first) => firsts.find(({ provider }) => provider === first) ?? [])[0];
   if (choice) return [choice];

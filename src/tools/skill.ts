@@ -112,7 +112,7 @@ function headerOf(id: string, { directory, file, location, provider, plugin }: S
     `Base directory: ${directory}`,
     `Path: ${file}`,
     `Location: ${location}`,
-    `Provider: ${provider}`,
+    `Provider: ${provider}${location === 'mcp' ? ' (MCP)' : ''}`,
     ...(plugin ? [`Plugin: ${plugin.name}@${plugin.marketplace}`] : []),
   ];
   return lines.map(printable).join('\n');

@@ -1,0 +1,123 @@
+/**
+ * What upstream servers offer, in the catalogue's terms.
+ * Owns: passing calls, answers and progress on whole; the URIs that resources have here. Leaves alone: names of skills
+ * and filters, which are the same for everything (skills/resolve.ts, catalog/snapshot.ts).
+ * Always true: no resource of one server can stand in the place of another's, or of a skill's file.
+ */
+import { messageOf } from '../log.ts';
+import type { ForeignTool, Resource, Skill, ToolCall, ToolResult } from '../model.ts';
+import { internalError, isObject, type Params, RpcError } from '../protocol/index.ts';
+import { type FleetTool, publicName } from './fleet.ts';
+import { checkParamHeaders } from './param-headers.ts';
+import { skillOf, type UpstreamSkill } from './skills.ts';
+import type { Upstream } from './upstream.ts';
+
+export function foreignTool(one: FleetTool): ForeignTool {
+  const { server, tool } = one;
+  const name = publicName(one);
+  const inputSchema = tool.definition.inputSchema as object;
+  return {
+    name,
+    server,
+    short: tool.name,
+    fresh: false,
+    // The definition came from outside and is passed on whole; only what a tool must have was looked at.
+    define: (_snapshot, view) => ({ ...tool.definition, inputSchema, name: view.spell(name) }),
+    run(args, _snapshot, call) {
+      checkParamHeaders(inputSchema, isObject(args) ? args : {}, call.peer.claims);
+      return pass(one, name, args, call);
+    },
+  };
+}
+
+/** An entry that has not changed is the same skill. */
+export function foreignSkills(upstreams: readonly Upstream[]): readonly Skill[] {
+  return upstreams.flatMap((upstream) =>
+    upstream.offer().skills.map((entry) => {
+      const known = skills.get(entry) ?? skillOf(upstream.plan.name, entry, upstream.read);
+      skills.set(entry, known);
+      return known;
+    }),
+  );
+}
+
+export interface ForeignResource extends Resource {
+  /** What `read` gives, for those who have no call of their own. */
+  fetch(signal: AbortSignal | undefined): Promise<object>;
+}
+
+/** Under their own URIs where only one server has them; `skill:` is ours. */
+export function foreignResources(upstreams: readonly Upstream[]): readonly ForeignResource[] {
+  const counts = new Map<string, number>();
+  const all = upstreams.flatMap((upstream) =>
+    upstream.offer().resources.map((definition) => ({ upstream, definition })),
+  );
+  for (const { definition } of all) counts.set(uriIn(definition), (counts.get(uriIn(definition)) ?? 0) + 1);
+  return all.map(({ upstream, definition }) => {
+    const uri = uriIn(definition);
+    const clear = counts.get(uri) === 1 && !uri.startsWith('skill:');
+    return foreignResource(upstream, definition, clear ? uri : namespaced(upstream.plan.name, uri));
+  });
+}
+
+// --- internal ---
+
+const skills = new WeakMap<UpstreamSkill, Skill>();
+const resources = new WeakMap<Params, ForeignResource>();
+
+const uriIn = ({ uri }: Params) => String(uri);
+
+function namespaced(server: string, uri: string): string {
+  return `mcp://${encodeURIComponent(server)}/${encodeURIComponent(uri)}`;
+}
+
+function foreignResource(upstream: Upstream, definition: Params, uri: string): ForeignResource {
+  const known = resources.get(definition);
+  if (known?.definition.uri === uri) return known;
+  const { name } = definition;
+  const made: ForeignResource = {
+    server: upstream.plan.name,
+    definition: { ...definition, uri, name: String(name) },
+    read: ({ signal }) => made.fetch(signal),
+    async fetch(signal) {
+      const result = await readFrom(upstream, uriIn(definition), signal);
+      const contents = Array.isArray(result.contents) ? result.contents.filter(isObject) : [];
+      const { _meta } = result;
+      const named = contents.map((one) => (one.uri === definition.uri ? { ...one, uri } : one));
+      return { contents: named, ...(_meta === undefined ? {} : { _meta }) };
+    },
+  };
+  resources.set(definition, made);
+  return made;
+}
+
+async function readFrom(upstream: Upstream, uri: string, signal: AbortSignal | undefined): Promise<Params> {
+  try {
+    return await upstream.read(uri, signal);
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
+    throw internalError(`${uri} could not be read from ${upstream.plan.name}: ${messageOf(error)}`);
+  }
+}
+
+async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
+  const { params, signal, notify } = call;
+  const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
+  const { inputResponses, requestState } = params;
+  const onProgress =
+    progressToken === undefined
+      ? undefined
+      : (report: Params) => notify('notifications/progress', { ...report, progressToken });
+  const passed = {
+    arguments: args,
+    ...(inputResponses === undefined ? {} : { inputResponses }),
+    ...(requestState === undefined ? {} : { requestState }),
+    ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
+  };
+  try {
+    return (await one.call({ params: passed, signal, onProgress })) as ToolResult;
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
+    return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };
+  }
+}
