@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const PROGRAM = join(dirname(dirname(here)), 'dist', 'bin', 'skillwire.js');
+const PROGRAM = join(dirname(dirname(here)), 'dist', 'bin', 'skillwire.cjs');
 const CONNECTIONS = 16;
 const ROUNDS = 5;
 const ROUND_MS = 1500;

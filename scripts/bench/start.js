@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'dist', 'bin', 'skillwire.js');
+const PROGRAM = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'dist', 'bin', 'skillwire.cjs');
 const SKILLS = 100;
 const ROUNDS = 21;
 const MEMORY_ROUNDS = 5;
