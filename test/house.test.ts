@@ -5,6 +5,11 @@ import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
+import { MAX_LINE } from '../src/protocol/index.ts';
+import { MAX_DEPTH } from '../src/skills/roots.ts';
+import { MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../src/skills/scan.ts';
+import { MAX_HEAD } from '../src/skills/skill.ts';
+import { MAX_DIRECTORIES } from '../src/skills/walk.ts';
 import { VERSION } from '../src/version.ts';
 
 // Seen from .test-build/test.
@@ -198,4 +203,19 @@ test('the table of options in the README is the one in the code', () => {
   const cell = (text: string) => text.replaceAll('|', '\\|');
   const rows = optionRows().map(([flag, help]) => `| \`${cell(flag)}\` | ${cell(help)} |`);
   assert.equal(table, ['| option | meaning |', '|---|---|', ...rows, ''].join('\n'), 'run: npm run readme');
+});
+
+test('the numbers among the limits in the README are those in the code', () => {
+  const limits = /## Limits\n([\s\S]*?)\n## /.exec(read('README.md'))?.[1] ?? '';
+  const mib = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+  const rows: ReadonlyMap<string, string> = new Map([
+    ['one line on stdin', mib(MAX_LINE)],
+    ['a `SKILL.md`', mib(MAX_SKILL_BYTES)],
+    ['its front matter', `${MAX_HEAD / 1024} KiB`],
+    ['depth below a root', `${MAX_DEPTH} levels`],
+    ['directories below a root', MAX_DIRECTORIES.toLocaleString('en')],
+    ['skill texts held in memory', mib(MAX_TEXT_HELD)],
+  ]);
+  for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);
+  assert.match(limits, new RegExp(`at least ${SETTLE_MS} ms apart`));
 });

@@ -31,14 +31,14 @@ export interface Exchange {
  * Settles when all that the text asked for is done and answered; never rejects.
  * Takes it decoded as well, from a carrier that had to look inside to find the session.
  */
-export type Handle = (session: Session, text: string | Decoded, exchange: Exchange) => Promise<void>;
+export type Handle = (session: Session, incoming: string | Decoded, exchange: Exchange) => Promise<void>;
 
 /** Told of every failure that is our fault, with the method it happened in. */
 export type FaultListener = (method: string, error: unknown) => void;
 
 export function createHandle(eras: readonly Era[], onFault: FaultListener): Handle {
-  return async (session, text, exchange) => {
-    const decoded = typeof text === 'string' ? decode(text) : text;
+  return async (session, incoming, exchange) => {
+    const decoded = typeof incoming === 'string' ? decode(incoming) : incoming;
     if (!isBatch(decoded)) {
       const answer = await take(decoded, session, exchange);
       if (answer) exchange.reply(answer.text, answer.status);
