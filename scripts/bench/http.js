@@ -165,5 +165,3 @@ function isWhole(answer) {
 function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await benchHttp((line) => console.log(line));

@@ -71,12 +71,12 @@ const AS_CLIENT = [
 
 /** What this server does not do, and so cannot be asked. The README says the same. */
 const LEFT_OUT = [
-  [/^(logging-set-level|tools-call-with-logging)$/, 'it has no logging: its log is on stderr'],
-  [/^completion-complete$/, 'it completes nothing: skills take no arguments'],
-  [/^prompts-get-/, 'its prompts are skills, which take no arguments and are text'],
+  [/^(logging-set-level|tools-call-with-logging)$/, 'no logging over MCP: the log is on stderr'],
+  [/^completion-complete$/, 'nothing to complete: skills take no arguments'],
+  [/^prompts-get-/, 'prompts are skills: text, without arguments'],
   [/^(tools-call-sampling|tools-call-elicitation|elicitation-)/, 'it asks nothing of clients'],
   [/^input-required-result-/, 'it asks nothing of clients'],
-  [/^server-sse-polling$/, 'its streams do not resume: every answer is short'],
+  [/^server-sse-polling$/, 'streams do not resume: an answer that was cut off is asked for again'],
 ];
 
 const children = [];

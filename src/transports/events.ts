@@ -8,8 +8,6 @@ import { isOver } from './requests.ts';
 
 // A reader this far behind is not reading. It is the size of the largest message we take, so a slow one may have one waiting.
 export const MAX_UNREAD = 4 * 1024 * 1024;
-// Proxies close a silent connection after 30 to 60 seconds.
-export const BEAT_MS = 15_000;
 
 export interface EventStream {
   /** A JSON-RPC message. */

@@ -202,9 +202,9 @@ interface Member extends Tenant {
 }
 
 // A client opens its stream a moment after the handshake, and again after a dropped line: notices wait this many deep.
-const MAX_WAITING = 16;
+export const MAX_WAITING = 16;
 // One is usual, two while a dropped line has not been noticed.
-const MAX_STREAMS = 4;
+export const MAX_STREAMS = 4;
 
 function createMember(): Member {
   const streams: EventStream[] = [];

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { encodeError, type Handle, internalError } from '../protocol/index.ts';
 import { createDoors, type DoorOptions, findOpenDoor } from './doors.ts';
-import { BEAT_MS, createPulse, type Pulse } from './events.ts';
+import { createPulse, type Pulse } from './events.ts';
 import { refuse, sendNothing, sendText } from './requests.ts';
 
 export const MCP_PATH = '/mcp';
@@ -78,6 +78,8 @@ export const LIMITS = {
   // Longer than the minute for which load balancers keep theirs, so that they, not we, close first.
   keepAliveMs: 65_000,
   connections: 4096,
+  // Proxies close a silent connection after 30 to 60 seconds.
+  beatMs: 15_000,
   // Whoever sends SIGTERM usually sends SIGKILL after five to ten seconds.
   lastAnswersMs: 2500,
   // How often a client that is slower than the limits above is looked for.
@@ -92,8 +94,9 @@ export async function listen(
 ): Promise<Listening> {
   const openDoor = findOpenDoor(options);
   if (openDoor !== undefined) throw new ListenError(openDoor);
+  const { limits = LIMITS } = options;
   const doors = createDoors(options);
-  const pulse = createPulse(BEAT_MS);
+  const pulse = createPulse(limits.beatMs);
   const endpoint = createEndpoint(handle, pulse);
   const inFlight = new Set<Promise<void>>();
   let stopping = false;
@@ -151,7 +154,7 @@ export async function listen(
     async close() {
       stopping = true;
       const closed = new Promise<void>((done) => server.close(() => done()));
-      const enough = setTimeout(() => server.closeAllConnections(), (options.limits ?? LIMITS).lastAnswersMs);
+      const enough = setTimeout(() => server.closeAllConnections(), limits.lastAnswersMs);
       options.onLast();
       await Promise.race([Promise.all(inFlight), closed]);
       endpoint.close();

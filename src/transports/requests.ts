@@ -9,6 +9,9 @@ import { encodeError, invalidRequest, MAX_LINE, parseError, type RpcError } from
 /** The same as for a line on stdio. */
 export const MAX_BODY = MAX_LINE;
 
+/** How long a client may leave an answer untouched. */
+export const UNREAD_MS = 30_000;
+
 export interface Refusal {
   readonly kind: 'refused';
   readonly status: number;
@@ -103,8 +106,6 @@ export function refuse(response: ServerResponse, status: number, why: string, he
 
 const BOTH = 'application/json, text/event-stream';
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
-/** How long a client may leave an answer untouched. */
-export const UNREAD_MS = 30_000;
 
 const GONE: Body = { kind: 'gone' };
 // What is still coming of the body is not worth reading: the connection goes with the answer.

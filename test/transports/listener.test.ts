@@ -58,6 +58,17 @@ test('what is said before the answer makes it a stream that ends with the answer
   assert.equal(json.result.content[0].text, 'whole');
 });
 
+test('a call that takes long becomes a stream, so that nobody in between hangs up', async (t) => {
+  const server = await startSlow(t, { beatMs: 20 });
+  const asking = openStream(t, server.url, waitModern);
+  const call = await server.called();
+  const stream = await asking;
+  assert.equal(stream.headers['content-type'], 'text/event-stream');
+  call.answer('at last');
+  assert.equal((await stream.message()).result.content[0].text, 'at last');
+  assert.equal(await stream.ended, true);
+});
+
 test('a client that takes no streams gets the answer alone', async (t) => {
   const server = await startSlow(t);
   const asking = ask(server.url, { ...waitModern, headers: { ...waitModern.headers, accept: 'application/json' } });

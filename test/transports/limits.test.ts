@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { MAX_UNREAD } from '../../src/transports/events.ts';
+import { MAX_STREAMS, MAX_WAITING } from '../../src/transports/http.ts';
+import { LIMITS } from '../../src/transports/listener.ts';
+import { MAX_BODY, UNREAD_MS } from '../../src/transports/requests.ts';
+import { SESSION_LIMITS } from '../../src/transports/sessions.ts';
+import { MAX_IN_FLIGHT } from '../../src/transports/sse.ts';
+
+const count = (number: number) => number.toLocaleString('en');
+const seconds = (ms: number) => `${ms / 1000} s`;
+const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
+
+test('the limits in the README are those in the code', () => {
+  // Seen from .test-build/test/transports.
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const [, section = ''] = /^## HTTP and SSE\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  const [, table = ''] = /\| what \| limit \| then \|\n\|---\|---\|---\|\n((?:\|.*\n)*)/.exec(section) ?? [];
+  const rows = table.split('\n').flatMap((line) => {
+    const [, what, limit] = line.split('|').map((cell) => cell.trim());
+    return what === undefined ? [] : [[what, limit]];
+  });
+  assert.deepEqual(Object.fromEntries(rows), {
+    'headers of a request': `${LIMITS.headerBytes / 1024} KiB`,
+    'time for the headers': seconds(LIMITS.headersMs),
+    'time for the whole request': seconds(LIMITS.requestMs),
+    body: mebibytes(MAX_BODY),
+    connections: count(LIMITS.connections),
+    'quiet connection': seconds(LIMITS.keepAliveMs),
+    sessions: count(SESSION_LIMITS.most),
+    'idle session': `${SESSION_LIMITS.idleMs / 60_000} min`,
+    'streams of one session': count(MAX_STREAMS),
+    'notices waiting for a stream': count(MAX_WAITING),
+    'requests in flight of one HTTP+SSE client': count(MAX_IN_FLIGHT),
+    'unread bytes of a stream': mebibytes(MAX_UNREAD),
+    'quiet stream': seconds(LIMITS.beatMs),
+    'unread answer': seconds(UNREAD_MS),
+    'last answers at SIGTERM': seconds(LIMITS.lastAnswersMs),
+  });
+});
