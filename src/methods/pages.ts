@@ -3,6 +3,7 @@
  * pages neither repeat nor hide any other.
  */
 import { invalidParams } from '../protocol/index.ts';
+import { HASH_LENGTH, hashOf } from './spelling.ts';
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -37,17 +38,14 @@ export function itemsAfter<T>(
 }
 
 export function nextAfter(list: string, key: string): { readonly nextCursor: string } {
-  return { nextCursor: Buffer.from(`${list}\n${key}`).toString('base64url') };
+  return { nextCursor: Buffer.from(`${hashOf(`${list}\n${key}`)}${key}`).toString('base64url') };
 }
 
 // --- internal ---
 
 function keyIn(list: string, cursor: unknown): string {
-  const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
-  const key = text.slice(list.length + 1);
-  // Decoding takes almost anything; only what we would have written is ours.
-  if (!text.startsWith(`${list}\n`) || nextAfter(list, key).nextCursor !== cursor) {
-    throw invalidParams('cursor is not one that this list gave out');
-  }
+  const key = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString().slice(HASH_LENGTH) : '';
+  // Decoding takes almost anything; only what we would have written, for this list, is ours.
+  if (nextAfter(list, key).nextCursor !== cursor) throw invalidParams('cursor is not one that this list gave out');
   return key;
 }

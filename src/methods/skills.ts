@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, Problem } from '../model.ts';
-import { internalError, type Method } from '../protocol/index.ts';
+import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
 import { placeAt, uriOf } from '../skills/address.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
 import { NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
@@ -27,7 +27,10 @@ const Head = v.looseObject({
     ),
   ),
   metadata: v.optional(
-    v.record(v.string(), v.string('metadata holds something else than text'), 'metadata is not a map'),
+    v.pipe(
+      v.custom<Params>(isObject, 'metadata is not a map'),
+      v.record(v.string(), v.string('metadata holds something else than text')),
+    ),
   ),
 });
 

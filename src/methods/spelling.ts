@@ -22,6 +22,8 @@ export function safeSpellings(names: readonly string[], longest: number): Readon
   return spellings;
 }
 
+export const HASH_LENGTH = 8;
+
 /** The longest name in hosts that put more in front of it. */
 export const SHORT_NAMES = 45;
 
@@ -37,20 +39,18 @@ export function everySpelling<T>(plain: ReadonlyMap<string, T>): ReadonlyMap<str
   return all;
 }
 
-// --- internal ---
-
-const HASH_LENGTH = 8;
-
-function respell(name: string): string {
-  return name.replaceAll(':', '__').replace(/[^A-Za-z0-9_-]/g, '_');
-}
-
 /**
- * FNV-1a in hexadecimal. It only has to tell apart the few names of one list that would be spelled alike;
+ * FNV-1a in hexadecimal. It only has to tell apart a few names that would be spelled alike, or a text from a mangled one;
  * loading node:crypto for that would be a tenth of the time this program takes to start.
  */
-function hashOf(name: string): string {
+export function hashOf(name: string): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash.toString(16).padStart(HASH_LENGTH, '0');
+}
+
+// --- internal ---
+
+function respell(name: string): string {
+  return name.replaceAll(':', '__').replace(/[^A-Za-z0-9_-]/g, '_');
 }

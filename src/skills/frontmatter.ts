@@ -22,7 +22,7 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
   const mark = MARKS.find((one) => !block.includes(one));
   if (mark === undefined) return unfit('holds too many private-use characters');
   try {
-    const parsed = await parseYaml(block.replace(NUMERIC_START, mark));
+    const { [mark]: _end, ...parsed } = await parseYaml(fence(block.replace(NUMERIC_START, mark), mark));
     return { kind: 'read', fields: createConverter(mark).fields(parsed, 0) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -38,6 +38,13 @@ const unfit = (why: string): FrontMatter => ({ kind: 'unfit', why: `its front ma
 // text, and tells it from quoted text, which the mark never starts. Whatever stays of a mark elsewhere is taken out.
 const MARKS = ['\ue000', '\ue001', '\ue002', '\ue003'];
 const NUMERIC_START = /(?<=[:?-][ \t]+|[[{,][ \t]*|["']:[ \t]*)(?=[-+]?\.?\d|[-+]?\.(?:inf|nan)\b)/gi;
+
+/** On its way to the YAML reader a block is trimmed, which would cost it an indentation, or line breaks that count. */
+function fence(block: string, mark: string): string {
+  return `#\n${block}${KEEPS_BREAKS.test(block) ? `${mark}:\n` : ''}`;
+}
+
+const KEEPS_BREAKS = /[|>]\d?\+/;
 
 const INTEGER = /^[-+]?\d+$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;

@@ -1,0 +1,130 @@
+/**
+ * What belongs to a skill: the regular files and directories that really lie in its own directory.
+ * Owns: how a path is followed. Leaves alone: what is read (library.ts), how paths are spelled (address.ts).
+ * Always true: a link that leads out of the skill is never followed; a link that leads back up is no part of it.
+ */
+import { type BigIntStats, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { compare, isPlainSegment } from './address.ts';
+import { codeOf, isBelow, isMissing, look, SKIPPED } from './files.ts';
+import type { Pacer } from './pace.ts';
+
+/** Every host of the Skills extension accepts this many files and bytes, so this is what we list. */
+export const MAX_SKILL_FILES = 512;
+export const MAX_SKILL_TOTAL = 16 * 1024 * 1024;
+/** Links between directories can make more of them than there are. */
+export const MAX_SKILL_DIRECTORIES = 2048;
+
+export interface Spot {
+  /** Absolute, without any link. */
+  readonly real: string;
+  readonly stats: BigIntStats;
+}
+
+/** What stands at a path of a skill, or why there is nothing to be had. */
+export function find(directory: string, path: string): Spot | 'outside' | 'missing' {
+  const chain = chainTo(directory, path);
+  return typeof chain === 'string' ? chain : (chain.at(-1) ?? 'missing');
+}
+
+export interface Child extends Spot {
+  readonly name: string;
+}
+
+/** The files and directories directly in a directory of a skill, by name; undefined when it is none. */
+export function list(directory: string, path: string): readonly Child[] | undefined {
+  const chain = chainTo(directory, path);
+  return typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory() ? undefined : childrenOf(chain);
+}
+
+export interface Found extends Spot {
+  readonly path: string;
+}
+
+/** A reason why a skill cannot be listed as it stands. */
+export class Unfit extends Error {
+  override readonly name = 'Unfit';
+}
+
+/** Every file of the skill, by path. */
+export async function findFiles(directory: string, pace: Pacer): Promise<readonly Found[]> {
+  const files: Found[] = [];
+  let directories = 0;
+
+  async function visit(chain: readonly Spot[], prefix: string): Promise<void> {
+    await pace();
+    if (++directories > MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_DIRECTORIES} directories`);
+    for (const child of childrenOf(chain)) {
+      const path = prefix + child.name;
+      if (child.stats.isDirectory()) await visit([...chain, child], `${path}/`);
+      else files.push({ path, real: child.real, stats: child.stats });
+      if (files.length > MAX_SKILL_FILES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
+    }
+  }
+
+  await visit([homeOf(directory)], '');
+  return files.sort((a, b) => compare(a.path, b.path));
+}
+
+// --- internal ---
+
+/** The way from the skill's own directory to the path, each step with its links followed. */
+function chainTo(directory: string, path: string): readonly Spot[] | 'outside' | 'missing' {
+  try {
+    const chain = [homeOf(directory)];
+    for (const name of path === '' ? [] : path.split('/')) {
+      if (!isPlainSegment(name) || SKIPPED.has(name) || !chain.at(-1)?.stats.isDirectory()) return 'missing';
+      const next = enter(chain, name);
+      if (typeof next === 'string') return next;
+      chain.push(next);
+    }
+    return chain;
+  } catch (error) {
+    if (isMissing(error) || NO_SUCH_NAME.has(codeOf(error))) return 'missing';
+    throw error;
+  }
+}
+
+const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ELOOP', 'EINVAL', 'EILSEQ']);
+
+function homeOf(directory: string): Spot {
+  const real = realpathSync(directory);
+  return { real, stats: look(real) };
+}
+
+/** One entry of the last directory of the chain. */
+function enter(chain: readonly Spot[], name: string): Spot | 'outside' | 'missing' {
+  const [home, here] = [chain[0], chain.at(-1)];
+  if (!home || !here) return 'missing';
+  const path = join(here.real, name);
+  const stats = lstatSync(path, { bigint: true });
+  if (!stats.isSymbolicLink()) return { real: path, stats };
+  const real = realpathSync(path);
+  if (!isBelow(real, home.real)) return 'outside';
+  const target = look(real);
+  // Followed, it would come by here again, and again.
+  if (target.isDirectory() && chain.some((one) => isBelow(one.real, real))) return 'missing';
+  return { real, stats: target };
+}
+
+function childrenOf(chain: readonly Spot[]): readonly Child[] {
+  const names = readdirSync(chain.at(-1)?.real ?? '').filter((name) => !SKIPPED.has(name));
+  return names.sort(compare).flatMap((name) => {
+    const spot = enterListed(chain, name);
+    if (typeof spot === 'string') return [];
+    // Anything else, such as a FIFO or a socket, has no content of its own.
+    return spot.stats.isFile() || spot.stats.isDirectory() ? [{ name, ...spot }] : [];
+  });
+}
+
+function enterListed(chain: readonly Spot[], name: string): Spot | 'outside' | 'missing' {
+  try {
+    return enter(chain, name);
+  } catch (error) {
+    // A name that is not UTF-8 comes to us mended, and nothing has that name.
+    if (isMissing(error) && name.includes('\ufffd')) throw new Unfit('it has a file whose name is not UTF-8');
+    // A link that leads nowhere or in a circle, or a file that has just gone.
+    if (isMissing(error) || codeOf(error) === 'ELOOP') return 'missing';
+    throw error;
+  }
+}

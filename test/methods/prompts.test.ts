@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ERAS } from '../harness/host.ts';
+import { type Answer, startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+
+const FILES = {
+  '.claude/skills/pdf/SKILL.md': skillText('pdf', 'Work with PDF files'),
+  '.codex/skills/pdf/SKILL.md': skillText('pdf', 'Another'),
+  '.agents/skills/My Notes/SKILL.md': skillText('My Notes', 'Odd but fine'),
+};
+
+test('every skill is a prompt under the name that loads it, and gives the text that loading gives', async (t) => {
+  const program = startProgram(t, { tree: makeTree(t, FILES) });
+  for (const [, speak] of ERAS) {
+    const ask = speak(program);
+    const { prompts } = (await ask('prompts/list')).result;
+    assert.deepEqual(prompts, [
+      { name: 'My Notes', title: 'My Notes', description: 'Odd but fine' },
+      { name: 'claude:pdf', title: 'claude:pdf', description: 'Work with PDF files' },
+      { name: 'codex:pdf', title: 'codex:pdf', description: 'Another' },
+    ]);
+    for (const { name, description } of prompts) {
+      const { result } = await ask('prompts/get', { name });
+      assert.equal(result.description, description);
+      assert.deepEqual(result.messages, [{ role: 'user', content: { type: 'text', text: await program.skill(name) } }]);
+    }
+    for (const name of ['none', '', 5, undefined]) {
+      assert.equal((await ask('prompts/get', { name })).error.code, -32602);
+    }
+  }
+});
+
+test('a host that takes only plain characters is shown such names, and every spelling answers', async (t) => {
+  const program = startProgram(t, { tree: makeTree(t, FILES) });
+  await program.handshake('2025-11-25', 'claude-code');
+  const { prompts } = (await program.request('prompts/list')).result;
+  assert.deepEqual(
+    prompts.map((prompt: Answer) => prompt.name),
+    ['My_Notes', 'claude__pdf', 'codex__pdf'],
+  );
+  for (const name of ['My_Notes', 'My Notes', 'claude__pdf', 'claude:pdf']) {
+    assert.equal((await program.request('prompts/get', { name })).result.messages.length, 1);
+  }
+});
+
+test('a skill that can no longer be read is an error, not an empty prompt', async (t) => {
+  const tree = makeTree(t, FILES);
+  const program = startProgram(t, { tree, args: ['--no-refresh'] });
+  await program.request('prompts/list');
+  tree.remove('.claude/skills/pdf');
+  assert.equal((await program.request('prompts/get', { name: 'claude:pdf' })).error.code, -32603);
+});
+
+test('--no-prompts leaves prompts out altogether', async (t) => {
+  const program = startProgram(t, { tree: makeTree(t, FILES), args: ['--no-prompts'] });
+  assert.equal((await program.handshake()).result.capabilities.prompts, undefined);
+  for (const method of ['prompts/list', 'prompts/get']) {
+    assert.equal((await program.request(method)).error.code, -32601);
+  }
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
+import { readFrontMatter } from '../../src/skills/frontmatter.ts';
+
+const DATE = ['2026', '01', '02'].join('-');
+
+async function fieldsOf(yaml: string): Promise<unknown> {
+  const reading = await readFrontMatter(`---\n${yaml}\n---\nbody\n`);
+  return reading.kind === 'read' ? reading.fields : reading;
+}
+
+const SCALARS: readonly (readonly [written: string, value: unknown])[] = [
+  [DATE, DATE],
+  [`${DATE}T10:00:00Z`, `${DATE}T10:00:00Z`],
+  ['1:30', '1:30'],
+  ['190:20:30', '190:20:30'],
+  ['010', 10],
+  ['0o10', 8],
+  ['0x1F', 31],
+  ['0b11', '0b11'],
+  ['1_000', '1_000'],
+  ['1.10', 1.1],
+  ['1.', 1],
+  ['.5', 0.5],
+  ['-.5e-3', -0.0005],
+  ['+12', 12],
+  ['-3', -3],
+  ['1e3', 1000],
+  ['1.2.3', '1.2.3'],
+  ['5 apples', '5 apples'],
+  ['"5"', '5'],
+  ["'010'", '010'],
+  [`"${DATE}"`, DATE],
+  ['true', true],
+  ['True', true],
+  ['yes', 'yes'],
+  ['off', 'off'],
+  ['null', null],
+  ['~', null],
+  ['', null],
+  ['- 5', undefined],
+  ['12 # twelve', 12],
+  ['"a: 5, [6], - 7"', 'a: 5, [6], - 7'],
+  ['text - 5, 6', 'text - 5, 6'],
+  ['v1', 'v1'],
+];
+
+for (const [written, value] of SCALARS.filter(([, value]) => value !== undefined)) {
+  test(`the scalar ${JSON.stringify(written)} is ${JSON.stringify(value)}, wherever it stands`, async () => {
+    assert.deepEqual(await fieldsOf(`a: ${written}`), { a: value });
+    assert.deepEqual(await fieldsOf(`a:\n  b: ${written}\nc: d`), { a: { b: value }, c: 'd' });
+    assert.deepEqual(await fieldsOf(`a:\n  - ${written}\n  - x`), { a: [value, 'x'] });
+    if (written === '' || written.includes('#')) return;
+    assert.deepEqual(
+      await fieldsOf(`a: [${written}, {k: ${written}}]`.replace(/, 6, /, ', ')),
+      expectFlow(written, value),
+    );
+  });
+}
+
+/** A comma parts values in a flow, so that only scalars without one can stand there. */
+function expectFlow(written: string, value: unknown): unknown {
+  if (!written.includes(',') || written.startsWith('"')) return { a: [value, { k: value }] };
+  return { a: ['text - 5', { k: 'text - 5', 6: null }] };
+}
+
+test('text in blocks and quotes keeps every character, numbers included', async () => {
+  const yaml = 'a: |-\n  2026\nb: >\n  1\n  2\n\n  3\nc: "x\n  - 5"\nd: |\n  - 1\n  k: 2\n';
+  assert.deepEqual(await fieldsOf(yaml), { a: '2026', b: '1 2\n3\n', c: 'x - 5', d: '- 1\nk: 2\n' });
+});
+
+test('a block whose every line is indented is read like any other', async () => {
+  assert.deepEqual(await fieldsOf('  a: 1\n  b: |\n    x'), { a: 1, b: 'x\n' });
+});
+
+test('JSON in front matter is read as JSON', async () => {
+  assert.deepEqual(await fieldsOf('metadata: {"a":1,"b":["2",3],"c":{"d":null},"e":true}'), {
+    metadata: { a: 1, b: ['2', 3], c: { d: null }, e: true },
+  });
+});
+
+test('keys named like members of every object are keys like any other', async () => {
+  const fields = await fieldsOf('constructor: 1\ntoString: x\nhasOwnProperty: y');
+  assert.equal(JSON.stringify(fields), '{"constructor":1,"toString":"x","hasOwnProperty":"y"}');
+});
+
+const UNFIT: readonly (readonly [why: RegExp, yaml: string])[] = [
+  [/no JSON number/, 'a: .inf'],
+  [/no JSON number/, 'a: -.INF'],
+  [/no JSON number/, 'a: .nan'],
+  [/no JSON number/, `a: 1${'0'.repeat(400)}`],
+  [/disagree about/, 'a:\n  2026'],
+  [/disagree about/, 'a: !!int 010'],
+  [/disagree about/, `a: &x\n  ${DATE}`],
+  [/"__proto__"/, '__proto__: 1'],
+  [/merges keys|disagree|too/, 'x: &x {a: b}\ny:\n  "<<": *x'],
+  [/tab/, 'a:\n\tb: 1'],
+  [/too large or too deep/, 'a: &a [*a]'],
+  [/too large or too deep/, `a: ${'['.repeat(40)}${']'.repeat(40)}`],
+  [/cannot be given as JSON/, 'a: b: c'],
+  [/cannot be given as JSON/, 'a: 1\na: 2'],
+];
+
+for (const [why, yaml] of UNFIT) {
+  test(`front matter that cannot be given faithfully is refused: ${JSON.stringify(yaml).slice(0, 50)}`, async () => {
+    const reading = await readFrontMatter(`---\n${yaml}\n---\n`);
+    assert.equal(reading.kind, 'unfit');
+    assert.match(reading.kind === 'unfit' ? reading.why : '', why);
+  });
+}
+
+test('a small block of aliases cannot become a huge value', async () => {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+  for (let n = 1; n < 9; n++)
+    lines.push(
+      `a${n}: &a${n} [${Array(10)
+        .fill(`*a${n - 1}`)
+        .join(', ')}]`,
+    );
+  assert.equal((await readFrontMatter(`---\n${lines.join('\n')}\n---\n`)).kind, 'unfit');
+});
+
+test('the block must stand where verifying hosts look for it', async () => {
+  const kinds = [
+    '\n---\na: b\n---\n',
+    '---\na: b\n...\n',
+    '---\ra: b\r---\r',
+    'a: b\n---\n',
+    '---\na: b\n',
+    '--- \na: b\n---\n',
+  ];
+  for (const text of kinds) assert.equal((await readFrontMatter(text)).kind, 'unfit', JSON.stringify(text));
+  for (const text of ['---\na: b\n---\n', '\ufeff---\na: b\n---', '---\r\na: b\r\n--- \r\nx']) {
+    assert.deepEqual(await readFrontMatter(text), { kind: 'read', fields: { a: 'b' } }, JSON.stringify(text));
+  }
+});
+
+test('we read front matter as the official SDK does', async () => {
+  const blocks = [
+    ...SCALARS.filter(([, value]) => value !== undefined).flatMap(([written]) => [
+      `x: ${written}`,
+      `x:\n  - ${written}`,
+      `x:\n  y: ${written}`,
+    ]),
+    'x: [1, "2", 3.50, true, null, a b]',
+    "x: {a: 1, 'b': two}",
+    'x: >-\n  folded\n  text\n\n  more',
+    'x: |+\n  kept\n\n',
+    'x: |\n  clipped\n\n',
+    'x: plain\n  goes on\n  here',
+    '# comment\nx: 1 # one',
+    'x: "\\u00e9 \\t \\x41"',
+    'x:\n- 1\n- 2',
+    'x:\n  - a: 1\n    b: 2\n  - - 3',
+  ];
+  for (const block of blocks) {
+    const text = `---\nname: a\ndescription: d\n${block}\n---\nbody\n`;
+    const catalog = await SkillCatalog.load(memorySkillFiles({ 'a/SKILL.md': text }));
+    const theirs = catalog.entries.map(({ frontmatter }) => frontmatter);
+    const ours = await readFrontMatter(text);
+    assert.deepEqual([ours.kind === 'read' ? ours.fields : ours], theirs, block);
+  }
+});
