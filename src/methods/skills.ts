@@ -1,13 +1,15 @@
 /**
  * `skills/list` and `skills/get`: the Skills extension (SEP-2640).
  * Owns: entries, and the rules a skill must meet to have one. Leaves alone: digests and front matter (skills/library.ts).
- * Always true: an entry is whole and of one version; a skill that cannot have one is reported once and still loads by tool.
+ * Always true:
+ * - an entry is whole and of one version; a file that stands in several entries of a list has one digest in all of them;
+ * - a skill that cannot have an entry is reported once and still loads by tool.
  */
 import * as v from 'valibot';
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, Problem } from '../model.ts';
 import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
-import { placeAt, uriOf } from '../skills/address.ts';
+import { parentsOf, placeAt, uriOf } from '../skills/address.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
 import { NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
 
@@ -56,18 +58,17 @@ export function skillMethods(registry: Registry, report: (problem: Problem) => v
       cache: NOT_AT_ALL,
       async run({ cursor }, { signal }) {
         const { roots } = (await registry.ready()).addresses;
-        const rest = itemsAfter('skills', [...roots], ([root]) => root, cursor);
+        const families = familiesOf(roots);
+        const rest = itemsAfter('skills', families, ({ root }) => root, cursor);
         const skills: SkillEntry[] = [];
         let files = 0;
-        for (const [root, listed] of rest) {
+        for (const family of rest) {
           if (signal.aborted) break;
-          const reading = await entryOf(root, listed, signal);
-          if (reading.kind !== 'whole') continue;
-          skills.push(reading.entry);
-          files += reading.entry.resources.length;
-          const last = rest.at(-1)?.[0];
-          if ((skills.length >= PAGE || files >= PAGE_FILES) && root !== last)
-            return { skills, ...nextAfter('skills', root) };
+          const entries = await entriesOf(family, (root, listed) => entryOf(root, listed, signal));
+          skills.push(...entries);
+          files += entries.reduce((sum, { resources }) => sum + resources.length, 0);
+          const isFull = skills.length >= PAGE || files >= PAGE_FILES;
+          if (isFull && family !== rest.at(-1)) return { skills, ...nextAfter('skills', family.root) };
         }
         return { skills };
       },
@@ -104,6 +105,49 @@ type EntryReading =
   | { readonly kind: 'whole'; readonly entry: SkillEntry }
   | { readonly kind: 'unfit'; readonly why: string }
   | { readonly kind: 'moving' };
+
+/** A skill and those inside it: they share files, so they are read together and stand on one page. */
+interface Family {
+  readonly root: string;
+  readonly members: readonly (readonly [root: string, listed: Listed])[];
+}
+
+/** `roots`: sorted, so that an outer one comes before those inside it. */
+function familiesOf(roots: Iterable<readonly [string, Listed]>): readonly Family[] {
+  const families = new Map<string, (readonly [string, Listed])[]>();
+  for (const member of roots) {
+    const outer = parentsOf(member[0]).find((parent) => families.has(parent));
+    if (outer === undefined) families.set(member[0], [member]);
+    else families.get(outer)?.push(member);
+  }
+  return [...families].map(([root, members]) => ({ root, members }));
+}
+
+const ATTEMPTS = 3;
+
+/** The entries of a family that agree about every file. */
+async function entriesOf({ members }: Family, entryOf: (root: string, listed: Listed) => Promise<EntryReading>) {
+  let entries: readonly SkillEntry[] = [];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const readings: EntryReading[] = [];
+    for (const [root, listed] of members) readings.push(await entryOf(root, listed));
+    const whole = readings.flatMap((reading) => (reading.kind === 'whole' ? [reading.entry] : []));
+    entries = agreeing(whole);
+    if (entries.length === whole.length) break;
+  }
+  return entries;
+}
+
+/** Of entries that disagree about a file, the one read last is right, and the other out of date. */
+function agreeing(entries: readonly SkillEntry[]): readonly SkillEntry[] {
+  if (entries.length === 1) return entries;
+  const last = new Map(entries.flatMap(({ resources }) => filesIn(resources)).map(({ uri, digest }) => [uri, digest]));
+  return entries.filter(({ resources }) => filesIn(resources).every(({ uri, digest }) => last.get(uri) === digest));
+}
+
+function filesIn(resources: SkillEntry['resources']) {
+  return resources === 'dynamic' ? [] : resources;
+}
 
 async function makeEntry(root: string, { skill }: Listed, signal: AbortSignal): Promise<EntryReading> {
   const reading = await skill.files.manifest(signal);

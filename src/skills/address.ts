@@ -79,6 +79,14 @@ export function placeAt({ roots }: Addresses, uri: string): Place | undefined {
   return undefined;
 }
 
+/** Everything above a URI, nearest first. */
+export function parentsOf(root: string): string[] {
+  const parents: string[] = [];
+  for (let at = root.lastIndexOf('/'); at >= SCHEME.length; at = root.lastIndexOf('/', at - 1))
+    parents.push(root.slice(0, at));
+  return parents;
+}
+
 /** Whether the text can be one name in a path and nothing else. */
 export function isPlainSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..' && !UNSAFE.test(segment);
@@ -174,13 +182,6 @@ function createSpace() {
       return undefined;
     },
   };
-}
-
-function parentsOf(root: string): string[] {
-  const parents: string[] = [];
-  for (let at = root.lastIndexOf('/'); at >= SCHEME.length; at = root.lastIndexOf('/', at - 1))
-    parents.push(root.slice(0, at));
-  return parents;
 }
 
 function parentOf(directory: string): string {

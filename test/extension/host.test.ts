@@ -1,5 +1,6 @@
 /** A verifying host over real-looking skills, at rest and while they are being edited. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { ERAS, filesBelow, listAll, verifyEntry } from '../harness/host.ts';
@@ -37,6 +38,8 @@ function realLooking(t: TestContext): Tree {
     '.claude/skills/pdf/inner/SKILL.md': skillText('inner', 'Inside pdf'),
     '.claude/skills/pdf/inner/x.md': 'x',
     '.claude/skills/pdf/sub/other/SKILL.md': skillText('other', 'Deeper inside pdf'),
+    // Sorts between pdf and what is inside it.
+    '.claude/skills/pdf-x/SKILL.md': skillText('pdf-x'),
     '.claude/skills/pdf/.git/HEAD': 'not part of it',
     '.claude/skills/pdf/node_modules/m/index.js': 'not part of it',
     '.agents/skills/typed/SKILL.md':
@@ -74,6 +77,7 @@ for (const [era, speak] of ERAS) {
         ['skill://claude/pdf/SKILL.md', 10],
         ['skill://claude/pdf/inner/SKILL.md', 2],
         ['skill://claude/pdf/sub/other/SKILL.md', 1],
+        ['skill://claude/pdf-x/SKILL.md', 1],
       ],
     );
     for (const entry of entries) {
@@ -86,8 +90,13 @@ for (const [era, speak] of ERAS) {
   });
 }
 
-/** Somebody at work on the skills: in place, by rename, whole directories at once. */
-function startEditing(t: TestContext, tree: Tree): () => void {
+const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+/**
+ * Somebody at work on the skills: in place, by rename, whole directories at once.
+ * `swaps` gets the digest of each file of `swapped` with the round it belongs to.
+ */
+function startEditing(t: TestContext, tree: Tree, swaps: Map<string, number>): () => void {
   let round = 0;
   const at = (name: string) => tree.at(`.claude/skills/${name}`);
   const edits: readonly (() => void)[] = [
@@ -102,8 +111,13 @@ function startEditing(t: TestContext, tree: Tree): () => void {
     () => rmSync(at(`live/new-${(round + 1) % 3}.md`), { force: true }),
     () => {
       mkdirSync(at('.next'), { recursive: true });
-      writeFileSync(at('.next/SKILL.md'), skillText('swapped', `Swap ${round}`));
-      writeFileSync(at('.next/part.md'), `part ${round}`);
+      for (const [name, text] of [
+        ['SKILL.md', skillText('swapped', `Swap ${round}`)],
+        ['part.md', `part ${round}`],
+      ] as const) {
+        writeFileSync(at(`.next/${name}`), text);
+        swaps.set(digestOf(text), round);
+      }
       renameSync(at('swapped'), at('.old'));
       renameSync(at('.next'), at('swapped'));
       rmSync(at('.old'), { recursive: true });
@@ -129,12 +143,17 @@ for (const [era, speak] of ERAS) {
     if (era === 'legacy') await program.handshake();
     const ask = speak(program);
     await ask('tools/list');
-    const stop = startEditing(t, tree);
+    const swaps = new Map<string, number>();
+    const stop = startEditing(t, tree, swaps);
     const totals = { listed: 0, verified: 0, refused: 0 };
     const end = performance.now() + 3000;
     while (performance.now() < end) {
       for (const entry of await listAll(ask)) {
         totals.listed++;
+        if (entry.frontmatter.name === 'swapped') {
+          const rounds = new Set(entry.resources.map(({ digest }: Answer) => swaps.get(digest)));
+          assert.equal(rounds.size, 1, 'an entry mixes two versions of a skill');
+        }
         // A user takes a moment to approve what was listed.
         await new Promise((done) => setTimeout(done, 20));
         const { verified, refused } = await verifyEntry(ask, entry);

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Listed, Location, Plugin, Skill } from '../../src/model.ts';
+import { createAddresses, placeAt, uriOf } from '../../src/skills/address.ts';
+import { createLibrary } from '../../src/skills/library.ts';
+
+const { filesOf } = createLibrary();
+
+interface Sketch {
+  readonly name: string;
+  readonly provider?: string;
+  readonly location?: Location;
+  readonly plugin?: Plugin;
+  readonly root?: string;
+  readonly at?: string;
+}
+
+function listed({ name, provider = 'claude', location = 'project', plugin, root = '/r', at = name }: Sketch): Listed {
+  const directory = `${root}/${at}`;
+  const skill: Skill = {
+    name,
+    key: name,
+    description: 'd',
+    provider,
+    location,
+    plugin,
+    root,
+    directory,
+    file: `${directory}/SKILL.md`,
+    place: directory,
+    version: '',
+    text: '',
+    read: () => '',
+    files: filesOf(directory),
+  };
+  return { id: name, skill };
+}
+
+function rootsOf(sketches: readonly Sketch[]): readonly (string | undefined)[] {
+  const all = sketches.map(listed);
+  const { addresses } = createAddresses(all);
+  return all.map(({ skill }) => addresses.rootOf(skill));
+}
+
+const market = (name: string, marketplace = 'm'): Plugin => ({ name, marketplace });
+
+const TABLE: readonly (readonly [
+  promise: string,
+  sketches: readonly Sketch[],
+  roots: readonly (string | undefined)[],
+])[] = [
+  ['a skill stands under its provider', [{ name: 'a' }], ['skill://claude/a']],
+  [
+    'a shadowed copy is told apart by its location',
+    [{ name: 'a' }, { name: 'a', location: 'global', root: '/g' }],
+    ['skill://claude/a', 'skill://claude/global/a'],
+  ],
+  [
+    'a third and a fourth are counted',
+    [{ name: 'a' }, { name: 'a', at: 'x/a' }, { name: 'a', at: 'y/a' }, { name: 'a', at: 'z/a' }],
+    ['skill://claude/a', 'skill://claude/project/a', 'skill://claude/project%402/a', 'skill://claude/project%403/a'],
+  ],
+  ['a plugin stands between', [{ name: 'a', plugin: market('p'), location: 'plugin' }], ['skill://claude/p/a']],
+  [
+    'two plugins of one name are told apart by their marketplaces',
+    [
+      { name: 'a', plugin: market('p', 'm'), root: '/1' },
+      { name: 'a', plugin: market('p', 'n'), root: '/2' },
+    ],
+    ['skill://claude/p/a', 'skill://claude/p%40n/a'],
+  ],
+  [
+    'a plugin does not creep into a skill of its own name',
+    [{ name: 'p' }, { name: 'a', plugin: market('p'), root: '/1' }],
+    ['skill://claude/p', 'skill://claude/p%40m/a'],
+  ],
+  [
+    'nor a skill over a plugin that was there first',
+    [{ name: 'a', plugin: market('p'), root: '/1' }, { name: 'p' }],
+    ['skill://claude/p/a', 'skill://claude/project/p'],
+  ],
+  [
+    'a skill called like a location is no prefix of others',
+    [{ name: 'global' }, { name: 'a' }, { name: 'a', location: 'global', root: '/g' }],
+    ['skill://claude/global', 'skill://claude/a', 'skill://claude/global%402/a'],
+  ],
+  [
+    'an inner skill continues the outer one, whichever is listed first',
+    [{ name: 'in', at: 'out/sub/in' }, { name: 'out' }],
+    ['skill://claude/out/sub/in', 'skill://claude/out'],
+  ],
+  [
+    'an inner skill in a directory of another name has no URI',
+    [{ name: 'out' }, { name: 'in', at: 'out/other' }],
+    ['skill://claude/out', undefined],
+  ],
+  [
+    'a skill inside one that has no URI stands for itself',
+    [
+      { name: 'Not Lawful', at: 'x' },
+      { name: 'in', at: 'x/in' },
+    ],
+    [undefined, 'skill://claude/in'],
+  ],
+  [
+    'odd providers and plugins are encoded, and never mean "up"',
+    [
+      { name: 'a', provider: 'my agent/ü' },
+      { name: 'a', plugin: market('..'), root: '/1' },
+      { name: 'b', plugin: market('\ud800'), root: '/1' },
+    ],
+    ['skill://my%20agent%2F%C3%BC/a', 'skill://claude/_/a', 'skill://claude/%EF%BF%BD/b'],
+  ],
+];
+
+for (const [promise, sketches, roots] of TABLE) {
+  test(promise, () => assert.deepEqual(rootsOf(sketches), roots));
+}
+
+test('no URI is given twice, and none lies in a skill that does not hold it', () => {
+  const names = ['a', 'b', 'global', 'project', '2', 'p'];
+  const sketches = names.flatMap((name) => [
+    { name },
+    { name, location: 'global' as const, root: '/g' },
+    { name, provider: 'codex' },
+    { name, at: `x/${name}` },
+    ...names.flatMap((plugin) => [
+      { name, plugin: market(plugin), root: `/p/${plugin}` },
+      { name, plugin: market(plugin, 'n'), root: `/n/${plugin}` },
+    ]),
+  ]);
+  for (const order of [sketches, sketches.toReversed()]) {
+    const roots = rootsOf(order).flatMap((root) => root ?? []);
+    assert.equal(new Set(roots).size, sketches.length);
+    const inside = roots.filter((root) => roots.some((other) => root.startsWith(`${other}/`)));
+    assert.deepEqual(inside, []);
+  }
+});
+
+test('a URI leads back to its file, however it is spelled', () => {
+  const { addresses } = createAddresses([listed({ name: 'a' })]);
+  for (const path of ['SKILL.md', 'x y/ü.md', '100%', 'a#b?c', '...', '.x']) {
+    assert.equal(placeAt(addresses, uriOf('skill://claude/a', path))?.path, path);
+  }
+  assert.equal(placeAt(addresses, 'skill://claude/%61/%2Ex')?.path, '.x');
+});

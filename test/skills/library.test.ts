@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { ManifestReading } from '../../src/model.ts';
+import { createLibrary } from '../../src/skills/library.ts';
+import { createPromises, MOST_FILES, PROMISE_MS } from '../../src/skills/promises.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+
+const NEVER = new AbortController().signal;
+const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+function filesOf(reading: ManifestReading) {
+  assert.equal(reading.kind, 'whole');
+  const files = reading.kind === 'whole' ? reading.manifest.files : [];
+  assert.ok(Array.isArray(files));
+  return new Map(files.map(({ path, digest }) => [path, digest]));
+}
+
+test('a manifest never mixes the files of two directories that take turns under one name', async (t) => {
+  const tree = makeTree(t);
+  const count = 200;
+  for (const version of ['a', 'b']) {
+    tree.write(`${version}/SKILL.md`, skillText('x', `Version ${version}`));
+    for (let n = 0; n < count; n++) tree.write(`${version}/f${n}`, `${version} ${n} ${'.'.repeat(20_000)}`);
+  }
+  renameSync(tree.at('a'), tree.at('x'));
+  const versionOf = new Map<string, string>();
+  for (const version of ['a', 'b']) {
+    versionOf.set(digestOf(skillText('x', `Version ${version}`)), version);
+    for (let n = 0; n < count; n++) versionOf.set(digestOf(`${version} ${n} ${'.'.repeat(20_000)}`), version);
+  }
+  let shown = 'a';
+  const timer = setInterval(() => {
+    const other = shown === 'a' ? 'b' : 'a';
+    renameSync(tree.at('x'), tree.at(shown));
+    renameSync(tree.at(other), tree.at('x'));
+    shown = other;
+  }, 9);
+  t.after(() => clearInterval(timer));
+  for (let round = 0; round < 5; round++) {
+    const reading = await createLibrary().filesOf(tree.at('x')).manifest(NEVER);
+    if (reading.kind === 'moving') continue;
+    const versions = new Set([...filesOf(reading).values()].map((digest) => versionOf.get(digest)));
+    assert.equal(versions.size, 1);
+  }
+  clearInterval(timer);
+  assert.equal(filesOf(await createLibrary().filesOf(tree.at('x')).manifest(NEVER)).size, count + 1);
+});
+
+test('an edit that keeps size and times is still seen', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/f': 'aaaa' });
+  const files = createLibrary().filesOf(tree.at('x'));
+  const time = new Date(1_000_000_000_000);
+  utimesSync(tree.at('x/f'), time, time);
+  for (const text of ['aaaa', 'bbbb', 'cccc']) {
+    writeFileSync(tree.at('x/f'), text);
+    utimesSync(tree.at('x/f'), time, time);
+    assert.equal(filesOf(await files.manifest(NEVER)).get('f'), digestOf(text));
+  }
+});
+
+test('an unchanged file is not read again for its digest', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/f': 'text' });
+  // Old enough that its version can be trusted.
+  await new Promise((done) => setTimeout(done, 50));
+  const files = createLibrary().filesOf(tree.at('x'));
+  const first = filesOf(await files.manifest(NEVER));
+  const again = await createLibrary().filesOf(tree.at('x')).manifest(NEVER);
+  assert.deepEqual(filesOf(again), first);
+  const before = process.resourceUsage();
+  const start = performance.now();
+  for (let round = 0; round < 50; round++) assert.deepEqual(filesOf(await files.manifest(NEVER)), first);
+  assert.ok(performance.now() - start < 5000);
+  assert.equal(process.resourceUsage().fsRead, before.fsRead);
+});
+
+test('a file that cannot be read makes the skill unfit to be listed, not broken', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/closed': 'x' });
+  chmodSync(tree.at('x/closed'), 0);
+  const files = createLibrary().filesOf(tree.at('x'));
+  const reading = await files.manifest(NEVER);
+  // Whoever runs as root may read everything.
+  if (process.getuid?.() === 0) return void assert.equal(reading.kind, 'whole');
+  assert.equal(reading.kind, 'unfit');
+  assert.equal((await files.read('closed', NEVER)).kind, 'refused');
+  assert.equal((await files.read('SKILL.md', NEVER)).kind, 'read');
+});
+
+test('a name that is not UTF-8 cannot be listed, and is said', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
+  const name = Buffer.concat([Buffer.from(`${tree.at('x')}/`), Buffer.from([0xff, 0xfe])]);
+  writeFileSync(name, 'x');
+  const reading = await createLibrary().filesOf(tree.at('x')).manifest(NEVER);
+  assert.deepEqual(reading, { kind: 'unfit', why: 'it has a file whose name is not UTF-8' });
+});
+
+test('links that lead round in circles end', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/a/f': 'f', 'x/b/g': 'g' });
+  tree.link('x/a/b', '../b');
+  tree.link('x/b/a', '../a');
+  tree.link('x/loop', 'loop');
+  const files = createLibrary().filesOf(tree.at('x'));
+  assert.deepEqual([...filesOf(await files.manifest(NEVER)).keys()], ['SKILL.md', 'a/b/g', 'a/f', 'b/a/f', 'b/g']);
+  assert.equal((await files.read('a/b/a/f', NEVER)).kind, 'missing');
+  assert.equal((await files.read('loop', NEVER)).kind, 'missing');
+});
+
+test('more directories than a skill may have are not walked', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
+  for (let n = 0; n < 2050; n++) mkdirSync(tree.at(`x/d${n}`));
+  const reading = await createLibrary().filesOf(tree.at('x')).manifest(NEVER);
+  assert.deepEqual(reading, { kind: 'unfit', why: 'it has over 2048 directories' });
+});
+
+test('a SKILL.md that is a link to another file of its skill is read as what it is', async (t) => {
+  const tree = makeTree(t, { 'x/AGENTS.md': skillText('x') });
+  tree.link('x/SKILL.md', 'AGENTS.md');
+  const files = createLibrary().filesOf(tree.at('x'));
+  for (let round = 0; round < 2; round++) {
+    assert.deepEqual([...filesOf(await files.manifest(NEVER)).keys()], ['AGENTS.md', 'SKILL.md']);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+});
+
+test('a promise ends when it is old, is released, or too many others were made since', () => {
+  let now = 0;
+  const promises = createPromises(() => now);
+  promises.promise('f', 'd');
+  assert.equal(promises.promised('f'), 'd');
+  now = PROMISE_MS - 1;
+  assert.equal(promises.promised('f'), 'd');
+  now = PROMISE_MS;
+  assert.equal(promises.promised('f'), undefined);
+  promises.promise('f', 'e');
+  promises.release('f');
+  assert.equal(promises.promised('f'), undefined);
+  promises.promise('f', 'g');
+  for (let n = 0; n < MOST_FILES; n++) promises.promise(`f${n}`, 'd');
+  assert.equal(promises.promised('f'), undefined);
+  assert.equal(promises.promised('f1'), 'd');
+});
