@@ -23,7 +23,8 @@ export interface Host {
 export const DEFAULT_BUDGET = 2000;
 
 export function hostOf(client: Client | undefined, options: HostOptions): Host {
-  const known = TABLE.get(keyOf(client?.name ?? '')) ?? {};
+  const key = keyOf(client?.name ?? '');
+  const known = TABLE.get(key) ?? FAMILIES.find(([start]) => key.startsWith(start))?.[1] ?? {};
   const { names = 'plain', describe = 'full', budget = DEFAULT_BUDGET, longestName = LONGEST_SAFE_NAME } = known;
   return {
     names: options.names === 'auto' ? names : options.names,
@@ -37,37 +38,47 @@ export function hostOf(client: Client | undefined, options: HostOptions): Host {
 
 const SAFE: Partial<Host> = { names: 'safe' };
 
-// Model APIs behind these refuse a whole tool list over one dot or colon. What differs between them is said beside them.
+const SHORT: Partial<Host> = { names: 'safe', longestName: SHORT_NAMES };
+
+// Model APIs behind these refuse a whole tool list over one dot or colon, or the client spells such a name anew.
+// What else differs between them is said beside them.
 const TABLE: ReadonlyMap<string, Partial<Host>> = new Map<string, Partial<Host>>([
   ['claude-code', { ...SAFE, describe: 'compact' }], // cuts every description at 2048 characters
   ['claude-ai', SAFE], // Claude Desktop and claude.ai
   ['codex-mcp-client', SAFE],
-  ['cursor-vscode', { ...SAFE, longestName: SHORT_NAMES }], // drops a tool when its server's and its own name have 60 together
-  ['visual-studio-code', SAFE],
-  ['visual-studio-code-insiders', SAFE],
+  ['cursor-vscode', SHORT], // drops a tool when its server's and its own name have 60 together
   ['code-oss', SAFE],
   ['github-copilot-developer', SAFE],
-  ['gemini-cli-mcp-client', { ...SAFE, longestName: SHORT_NAMES }], // cuts the middle out of prefixed names over 63
+  ['xcode-copilot-xcode', SAFE],
   ['opencode', SAFE],
   ['kilo', SAFE],
   ['zed', SAFE],
   ['windsurf', SAFE],
   ['windsurf-client', SAFE],
   ['cline', SAFE],
-  ['@cline/core', SAFE],
-  ['roo-code', SAFE],
-  ['goose-cli', SAFE],
-  ['goose-desktop', SAFE],
-  ['continue-client', SAFE],
-  ['continue-cli-client', SAFE],
-  ['q-dev-cli', { ...SAFE, describe: 'compact', budget: 9000 }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
+  ['@cline/core', SHORT], // cuts prefixed names over 64
+  ['roo-code', SHORT], // cuts prefixed names over 64
+  ['q-dev-cli', { ...SHORT, describe: 'compact', budget: 9000 }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
   ['@librechat/api-client', SAFE],
   ['amp-mcp-client', SAFE],
   ['crush', SAFE],
   ['kode', SAFE],
   ['junie-client', SAFE],
-  ['antigravity-client', SAFE],
+  ['antigravity-client', SHORT], // refuses prefixed names over 64
 ]);
+
+// Clients that put a channel, a product or the server's name behind their own.
+const FAMILIES: readonly (readonly [start: string, host: Partial<Host>])[] = [
+  ['visual-studio-code', SHORT], // with its prefix a name has at most 64
+  ['gemini-cli-mcp-client', SHORT], // cuts the middle out of prefixed names over 63
+  ['qwen-cli-mcp-client', SHORT],
+  ['qwen-code-mcp-client', SHORT],
+  ['jetbrains-', SAFE],
+  ['goose', SAFE],
+  ['continue-', SAFE],
+  ['grok-shell-', SAFE],
+  ['dev.warp.', SAFE],
+];
 
 /** Clients change case and blanks between releases, and a bridge appends its own name. */
 function keyOf(name: string): string {

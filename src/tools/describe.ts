@@ -72,34 +72,57 @@ ${listed.length === 0 ? `- none: ${NONE}` : lines.join('\n')}`;
 // Below this a description says nothing, and the room is better used for names.
 const SHORTEST_DESCRIPTION = 12;
 
+/** All names with descriptions of one length; or all names; or as many as fit and how many more there are. */
 function describeCompactly(listed: readonly Listed[], budget: number, search: string | undefined): string {
+  if (listed.length === 0) return shorten(shell(LEAD, [`none: ${NONE}`]), budget);
+  const names = namesWithin(listed, budget);
   const finder = search === undefined ? '' : ` ${search} finds more about them.`;
-  const wrap = (lead: string, lines: readonly string[]) =>
-    `${lead}\n<available_skills>\n${lines.join('\n')}\n</available_skills>`;
-  if (listed.length === 0) return shorten(wrap(LEAD, [`none: ${NONE}`]), budget);
-  const named = listed.map(({ id, skill }) => ({
-    name: xml(oneLine(id)),
-    about: xml(oneLine(skill.description)),
-  }));
+  const leads = [LEAD + finder, SHORT_LEAD + finder, SHORT_LEAD].filter((lead) => shell(lead, names).length <= budget);
+  if (names.length < listed.length || leads.length === 0) return describePartly(names, listed.length, budget, search);
+  for (const lead of leads) {
+    const lines = linesWithin(listed, names, budget - shell(lead, names).length);
+    if (lines) return shell(lead, lines);
+  }
+  return shell(leads[0] ?? SHORT_LEAD, names);
+}
 
-  const withDescriptions = (length: number) =>
-    wrap(
-      LEAD + finder,
-      named.map(({ name, about }) => `- ${name}: ${shorten(about, length)}`),
-    );
-  const longest = Math.max(...named.map(({ about }) => about.length));
-  const length = largest(SHORTEST_DESCRIPTION, longest, (one) => withDescriptions(one).length <= budget);
-  if (length !== undefined) return withDescriptions(length);
+const shell = (lead: string, lines: readonly string[]) =>
+  `${lead}\n<available_skills>\n${lines.join('\n')}\n</available_skills>`;
 
-  const names = named.map(({ name }) => name);
-  const bare = wrap(SHORT_LEAD, names);
-  if (bare.length <= budget) return bare;
+/** The names up to the first that cannot fit: of ten thousand, a hundred are looked at. */
+function namesWithin(listed: readonly Listed[], budget: number): readonly string[] {
+  const names: string[] = [];
+  let length = 0;
+  for (const { id } of listed) {
+    const name = xml(oneLine(id));
+    length += name.length + 1;
+    if (length > budget) break;
+    names.push(name);
+  }
+  return names;
+}
+
+/** Each name with as much of its description as all can have in this room; undefined when that is too little. */
+function linesWithin(listed: readonly Listed[], names: readonly string[], room: number): readonly string[] | undefined {
+  const abouts = listed.map(({ skill }) => oneLine(skill.description));
+  // What is around a description, and what its escapes may add to it.
+  const fixed = abouts.reduce((sum, about) => sum + '- : '.length + xml(about).length - about.length, 0);
+  const longest = abouts.reduce((most, about) => Math.max(most, about.length), 0);
+  const need = (length: number) => abouts.reduce((sum, about) => sum + Math.min(about.length, length), fixed);
+  const length = largest(SHORTEST_DESCRIPTION, longest, (one) => need(one) <= room);
+  if (length === undefined) return undefined;
+  return names.map((name, at) => `- ${name}: ${xml(shorten(abouts[at] ?? '', length))}`);
+}
+
+function describePartly(names: readonly string[], total: number, budget: number, search: string | undefined): string {
   const partly = (count: number) => {
-    const rest = names.length - count;
-    const pointer = search === undefined ? `… and ${rest} more` : `… and ${rest} more: find them with ${search}`;
-    return wrap(SHORT_LEAD, [...names.slice(0, count), pointer]);
+    const more = `… and ${total - count} more`;
+    return shell(SHORT_LEAD, [
+      ...names.slice(0, count),
+      search === undefined ? more : `${more}: find them with ${search}`,
+    ]);
   };
-  const count = largest(0, names.length - 1, (one) => partly(one).length <= budget) ?? 0;
+  const count = largest(0, Math.min(names.length, total - 1), (one) => partly(one).length <= budget) ?? 0;
   return shorten(partly(count), budget);
 }
 

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listed, names, warnings } from './harness/listing.ts';
+import { startProgram } from './harness/program.ts';
+import { makeTree, skillText } from './harness/tree.ts';
+
+const plugin = (...skills: readonly string[]) => ({
+  'home/.claude/plugins/installed_plugins.json': JSON.stringify({
+    plugins: Object.fromEntries(
+      [...new Set(skills.map((id) => id.split(':')[0] ?? ''))].map((name) => [`${name}@market`, { installPath: name }]),
+    ),
+  }),
+  ...Object.fromEntries(
+    skills.map((id) => [
+      `home/.claude/plugins/${id.replace(':', '/skills/')}/SKILL.md`,
+      skillText(id.split(':')[1] ?? ''),
+    ]),
+  ),
+});
+
+const at = (root: string, name: string, text = skillText(name)) => ({ [`${root}/skills/${name}/SKILL.md`]: text });
+
+test('every name in the list loads exactly the skill it stands for', async (t) => {
+  const tree = makeTree(t, {
+    ...at('.', 'both', skillText('both', 'custom')),
+    ...at('.agents', 'both', skillText('both', 'agents')),
+    ...at('.claude', 'both', skillText('both', 'claude')),
+    ...at('home/.claude', 'both', skillText('both', 'claude global')),
+    ...at('home/.claude', 'again', skillText('both', 'claude global again')),
+    ...at('.codex', 'rival', skillText('rival', 'codex')),
+    ...at('.cursor', 'rival', skillText('rival', 'cursor')),
+    ...at('.codex', 'odd', skillText('claude:both', 'named like an id')),
+    ...at('.codex', 'slash', skillText('a/b c', 'a slash and a blank')),
+    ...plugin('docs:pdf', 'docs:rival', 'codex:odd', 'more:pdf'),
+  });
+  const program = startProgram(t, { tree });
+  const shown = await program.description();
+  const entries = [...shown.matchAll(/<name>(.*)<\/name>\n<description>(.*)<\/description>/g)];
+  assert.equal(entries.length, 13);
+  for (const [, name = '', description = ''] of entries) {
+    const text = await program.skill(name);
+    assert.ok(text.startsWith(`Loading: ${name}\n`), `${name}: ${text.slice(0, 200)}`);
+    assert.ok(text.includes(`description: ${description}\n`), name);
+  }
+  assert.deepEqual(await names(program), [
+    'both',
+    'agents:both',
+    'claude:both',
+    'claude@global:both',
+    'claude@global#2:both',
+    'codex:claude:both',
+    'codex:rival',
+    'a/b c',
+    'cursor:rival',
+    'docs:pdf',
+    'docs:rival',
+    'codex:odd',
+    'more:pdf',
+  ]);
+});
+
+test('a bare name that several have is an error that lists every full id', async (t) => {
+  const tree = makeTree(t, { ...at('.claude', 'pdf'), ...at('.codex', 'pdf'), ...plugin('docs:x', 'more:x') });
+  const program = startProgram(t, { tree });
+  const own = await program.call('skill', { name: 'pdf' });
+  assert.equal(own.isError, true);
+  assert.match(own.content[0].text, /'pdf' is ambiguous: .*\n\n- claude:pdf\n- codex:pdf\n\nUse the full name/);
+  const plugins = await program.call('skill', { name: 'X' });
+  assert.equal(plugins.isError, true);
+  assert.match(plugins.content[0].text, /\n- docs:x\n- more:x\n/);
+});
+
+test('a misspelt name is an error with the nearest names, then what there is', async (t) => {
+  const tree = makeTree(t, { ...at('.claude', 'pdf'), ...plugin('example-skills:docx') });
+  const program = startProgram(t, { tree });
+  for (const [asked, meant] of [
+    ['pdff', 'pdf'],
+    ['example-skill:docx', 'example-skills:docx'],
+    ['claude:pfd', 'pdf'],
+    ['dcox', 'example-skills:docx'],
+  ] as const) {
+    const answer = await program.call('skill', { name: asked });
+    assert.equal(answer.isError, true);
+    const [first, near, available] = answer.content[0].text.split('\n\n');
+    assert.equal(first, `Skill '${asked}' not found.`);
+    assert.equal(near, `Did you mean: ${meant}?`);
+    assert.match(available, /^Available skills:\n- pdf: About pdf\n- example-skills:docx: About docx/);
+  }
+});
+
+test('what is shadowed stays reachable and is reported once', async (t) => {
+  const tree = makeTree(t, {
+    ...at('.claude', 'pdf', skillText('pdf', 'of the project')),
+    ...at('home/.claude', 'pdf', skillText('pdf', 'of the home')),
+  });
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await listed(program), ['pdf (project)', 'claude@global:pdf (global)']);
+  assert.match(await program.skill('claude:pdf'), /of the project/);
+  assert.match(await program.skill('Claude@Global:PDF'), /of the home/);
+  assert.deepEqual(warnings(program, tree.path), [
+    'home/.claude/skills/pdf/SKILL.md: is shadowed by .claude/skills/pdf/SKILL.md; it loads as "claude@global:pdf"',
+  ]);
+});
+
+test('--dedupe folds copies that are equal byte for byte, and both names still load', async (t) => {
+  const tree = makeTree(t, {
+    ...at('.claude', 'pdf'),
+    ...at('.codex', 'pdf'),
+    ...at('.cursor', 'pdf', skillText('pdf', 'other')),
+  });
+  assert.deepEqual(await names(startProgram(t, { tree })), ['claude:pdf', 'codex:pdf', 'cursor:pdf']);
+  const program = startProgram(t, { tree, args: ['--dedupe'] });
+  assert.deepEqual(await names(program), ['claude:pdf', 'cursor:pdf']);
+  assert.match(await program.skill('codex:pdf'), /^Loading: claude:pdf\n/);
+});
+
+test('a name is only ever looked up, never a path', async (t) => {
+  const tree = makeTree(t, { ...at('.claude', 'pdf'), 'secret/SKILL.md': skillText('secret') });
+  const program = startProgram(t, { tree });
+  for (const name of [
+    '../../secret',
+    tree.at('secret'),
+    'pdf/../../../secret',
+    '.claude/skills/pdf',
+    'pdf\u0000',
+    '__proto__',
+    'constructor',
+  ]) {
+    const answer = await program.call('skill', { name });
+    assert.equal(answer.isError, true, name);
+    assert.match(answer.content[0].text, /not found\./, name);
+  }
+});
