@@ -30,7 +30,8 @@ export {
   type Handle,
   type Session,
 } from './protocol/index.ts';
-export type { Access, Listening } from './transports/listener.ts';
+export type { Listening } from './transports/listener.ts';
+export type { Access } from './transports/router.ts';
 export { VERSION } from './version.ts';
 
 export interface Skillwire {

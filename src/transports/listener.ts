@@ -1,61 +1,24 @@
 /**
  * A listening HTTP server around an endpoint: from bind to the last answer.
- * Owns: sockets and their limits, the way from path and verb to what answers, health, the end.
- * Leaves alone: who may come in (doors.ts), what a path does (http.ts, sse.ts).
- * Always true: nothing is reached before the doors have let it in; after `close` no new work begins, and what was
- * begun is answered.
+ * Owns: the port, sockets and their limits, the end. Leaves alone: what becomes of a request (router.ts).
+ * Always true: after `close` no new work begins, and what was begun is answered.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { encodeError, type Handle, internalError } from '../protocol/index.ts';
-import { createDoors, type DoorOptions, findOpenDoor } from './doors.ts';
+import type { Handle } from '../protocol/index.ts';
+import { findOpenDoor } from './doors.ts';
 import { createPulse, type Pulse } from './events.ts';
-import { refuse, sendNothing, sendText } from './requests.ts';
+import { createRouter, type Endpoint, MCP_PATH, type RouterOptions } from './router.ts';
 
-export const MCP_PATH = '/mcp';
-
-export type Respond = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
-
-/** Path, then verb. */
-export type Routes = ReadonlyMap<string, ReadonlyMap<string, Respond>>;
-
-export interface Endpoint {
-  readonly routes: Routes;
-  sessions(): number;
-  /** Ends what is still open. All that was asked has been answered. */
-  close(): void;
-}
-
-/** One request, for a log. */
-export interface Access {
-  readonly verb: string;
-  /** Without the query, which may name a session. */
-  readonly path: string;
-  readonly status: number;
-  readonly ms: number;
-  /** The client went away before the answer was complete. */
-  readonly cut: boolean;
-}
-
-export interface ListenOptions extends DoorOptions {
+export interface ListenOptions extends RouterOptions {
   readonly port: number;
   /** Listen beyond loopback without a token. */
   readonly noAuth: boolean;
   readonly limits?: Limits;
   /** A server that listens already, from `bind`. */
   readonly server?: Server;
-  /** What `/healthz` says besides what it knows itself. */
-  health(): Health;
-  onAccess?(access: Access): void;
-  /** Told of every failure that is our fault. */
-  onFault(error: unknown): void;
   /** Called when no new work begins, before what is in flight is waited for: ends what would never end by itself. */
   onLast(): void;
-}
-
-export interface Health {
-  readonly state: 'starting' | 'ready';
-  readonly [fact: string]: unknown;
 }
 
 export interface Listening {
@@ -94,69 +57,23 @@ export async function listen(
 ): Promise<Listening> {
   const openDoor = findOpenDoor(options);
   if (openDoor !== undefined) throw new ListenError(openDoor);
-  const { limits = LIMITS } = options;
-  const doors = createDoors(options);
+  const { host, limits = LIMITS, onLast } = options;
+  const server = options.server ?? (await bind(options));
   const pulse = createPulse(limits.beatMs);
   const endpoint = createEndpoint(handle, pulse);
-  const inFlight = new Set<Promise<void>>();
-  let stopping = false;
-
-  const showHealth: Respond = (_request, response) => {
-    const { state, ...facts } = options.health();
-    const now = stopping ? 'stopping' : state;
-    const text = JSON.stringify({ state: now, ...facts, sessions: endpoint.sessions() });
-    sendText(response, now === 'ready' ? 200 : 503, text, { 'cache-control': 'no-store' });
-  };
-  const healthVerbs = new Map([['GET', showHealth]]);
-
-  const route = (verbs: ReadonlyMap<string, Respond>, request: IncomingMessage, response: ServerResponse) => {
-    const run = verbs.get(request.method ?? '');
-    if (!run) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
-    const done = attempt(run, request, response).finally(() => inFlight.delete(done));
-    inFlight.add(done);
-  };
-
-  async function attempt(run: Respond, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    try {
-      await run(request, response);
-    } catch (error) {
-      options.onFault(error);
-      if (response.headersSent) response.destroy();
-      else sendText(response, 500, encodeError(null, internalError('see the log of the server')));
-    }
-  }
-
-  const respond = (request: IncomingMessage, response: ServerResponse) => {
-    const path = pathOf(request);
-    if (options.onAccess) watch(request, response, path, options.onAccess);
-    const verdict = doors.admit(request.headers);
-    if (verdict.kind === 'stranger') return refuse(response, 403, verdict.why);
-    // Before the token: a browser asks what it may send before it sends one.
-    if (verdict.origin !== undefined && share(verdict.origin, request, response)) return;
-    // A load balancer asks for health and has no token; it learns counts, not contents.
-    if (path === HEALTH_PATH) return route(healthVerbs, request, response);
-    const challenge = doors.challenge(request.headers);
-    if (challenge !== undefined)
-      return refuse(response, 401, 'a valid token is required', { 'www-authenticate': challenge });
-    if (stopping) return refuse(response, 503, 'this server is stopping', { connection: 'close' });
-    const verbs = endpoint.routes.get(path);
-    if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
-    route(verbs, request, response);
-  };
-
-  const server = options.server ?? (await bind(options));
-  server.on('request', respond);
+  const router = createRouter(endpoint, options);
+  server.on('request', router.respond);
   const { port } = server.address() as AddressInfo;
 
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}${MCP_PATH}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${MCP_PATH}`,
     port,
     async close() {
-      stopping = true;
       const closed = new Promise<void>((done) => server.close(() => done()));
       const enough = setTimeout(() => server.closeAllConnections(), limits.lastAnswersMs);
-      options.onLast();
-      await Promise.race([Promise.all(inFlight), closed]);
+      const drained = router.drain();
+      onLast();
+      await Promise.race([drained, closed]);
       endpoint.close();
       pulse.stop();
       // Connections close as they fall idle, and this looks only once.
@@ -192,42 +109,6 @@ export function bind({
 }
 
 // --- internal ---
-
-const HEALTH_PATH = '/healthz';
-
-function pathOf({ url = '' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
-}
-
-/** Lets pages of an allowed origin read our answers; whether that was all that was asked. */
-function share(origin: string, request: IncomingMessage, response: ServerResponse): boolean {
-  response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate');
-  response.setHeader('vary', 'origin');
-  if (request.method !== 'OPTIONS') return false;
-  sendNothing(response, 200, {
-    'access-control-allow-methods': 'GET, POST, DELETE',
-    'access-control-allow-headers':
-      'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
-    'access-control-max-age': '600',
-  });
-  return true;
-}
-
-function watch(
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  onAccess: (access: Access) => void,
-): void {
-  const start = performance.now();
-  response.on('close', () => {
-    const ms = Math.round((performance.now() - start) * 10) / 10;
-    const { statusCode: status, writableFinished } = response;
-    onAccess({ verb: request.method ?? '', path, status, ms, cut: !writableFinished });
-  });
-}
 
 const BIND_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'the port is in use; choose another with --port'],

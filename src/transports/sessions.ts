@@ -14,9 +14,8 @@ export interface Tenant {
 
 export interface SessionTable<T extends Tenant> {
   readonly size: number;
-  /** Makes room by dropping the session that has been idle longest; false when all are in use. */
-  makeRoom(): boolean;
-  add(tenant: T): string;
+  /** Takes a session in, in place of the one that has been idle longest if need be; undefined when all are in use. */
+  add(tenant: T): string | undefined;
   /** Finds a session and counts that as use of it. */
   use(id: string): T | undefined;
   remove(id: string): boolean;
@@ -47,16 +46,17 @@ export function createSessionTable<T extends Tenant>(
     return found !== undefined;
   }
 
+  function dropIdlest(): boolean {
+    for (const [id, { tenant }] of tenants) if (!tenant.isBusy()) return remove(id);
+    return false;
+  }
+
   return {
     get size() {
       return tenants.size;
     },
-    makeRoom() {
-      if (tenants.size < most) return true;
-      for (const [id, { tenant }] of tenants) if (!tenant.isBusy()) return remove(id);
-      return false;
-    },
     add(tenant) {
+      if (tenants.size >= most && !dropIdlest()) return undefined;
       const id = randomUUID();
       tenants.set(id, { tenant, usedAt: now() });
       return id;

@@ -4,16 +4,16 @@
  * Always true: a session lives exactly as long as its stream, and everything for it goes there.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSession, encodeError, type Handle, type Session } from '../protocol/index.ts';
 import { type EventStream, openEventStream, type Pulse } from './events.ts';
-import { type Endpoint, type ListenOptions, listen, MCP_PATH } from './listener.ts';
+import { type ListenOptions, listen } from './listener.ts';
 import { accepts, queryOf, readBody, refuse, sendNothing, sendText } from './requests.ts';
+import { type Endpoint, MCP_PATH, type Respond } from './router.ts';
 
 export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
 
 export interface SseEndpoint extends Endpoint {
-  open(request: IncomingMessage, response: ServerResponse): void;
+  readonly open: Respond;
 }
 
 const MESSAGES_PATH = '/messages';
@@ -23,7 +23,7 @@ export const MAX_IN_FLIGHT = 1000;
 export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
   const seats = new Map<string, Seat>();
 
-  const open: SseEndpoint['open'] = (request, response) => {
+  const open: Respond = (request, response) => {
     if (!accepts(request.headers.accept, 'text/event-stream'))
       return refuse(response, 406, 'Accept must allow text/event-stream');
     const id = randomUUID();
@@ -39,7 +39,7 @@ export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
     stream.event('endpoint', `${MESSAGES_PATH}?sessionId=${id}`);
   };
 
-  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const post: Respond = async (request, response) => {
     const id = queryOf(request, 'sessionId');
     if (id === undefined) return refuse(response, 400, 'sessionId is missing: open a stream first');
     const seat = seats.get(id);
@@ -52,7 +52,7 @@ export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
     if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error), body.headers);
     sendNothing(response, 202);
     await handle(session, body.text, { reply: stream.send, notify: stream.send });
-  }
+  };
 
   return {
     open,

@@ -1,0 +1,148 @@
+/**
+ * From a request to what answers it: doors, path, verb.
+ * Owns: the order of those checks, health, the log of requests. Leaves alone: who may come in (doors.ts), what a path does.
+ * Always true: nothing is reached before the doors have let it in; a failure of ours is a 500 and a line in the log.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { encodeError, internalError } from '../protocol/index.ts';
+import { createDoors, type DoorOptions } from './doors.ts';
+import { refuse, sendNothing, sendText } from './requests.ts';
+
+export const MCP_PATH = '/mcp';
+
+export type Respond = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** What a path does with each verb it knows. */
+export type Verbs = ReadonlyMap<string, Respond>;
+
+export interface Endpoint {
+  readonly routes: ReadonlyMap<string, Verbs>;
+  sessions(): number;
+  /** Ends what is still open. All that was asked has been answered. */
+  close(): void;
+}
+
+/** One request, for a log. */
+export interface Access {
+  readonly verb: string;
+  /** Without the query, which may name a session. */
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  /** The client went away before the answer was complete. */
+  readonly cut: boolean;
+}
+
+export interface Health {
+  readonly state: 'starting' | 'ready';
+  readonly [fact: string]: unknown;
+}
+
+export interface RouterOptions extends DoorOptions {
+  /** What `/healthz` says besides what it knows itself. */
+  health(): Health;
+  onAccess?(access: Access): void;
+  /** Told of every failure that is our fault. */
+  onFault(error: unknown): void;
+}
+
+export interface Router {
+  respond(request: IncomingMessage, response: ServerResponse): void;
+  /** Takes no more work; settles when what was begun is done. */
+  drain(): Promise<void>;
+}
+
+export function createRouter(endpoint: Endpoint, options: RouterOptions): Router {
+  const doors = createDoors(options);
+  const inFlight = new Set<Promise<void>>();
+  let stopping = false;
+
+  const showHealth: Respond = (_request, response) => {
+    const { state, ...facts } = options.health();
+    const now = stopping ? 'stopping' : state;
+    const text = JSON.stringify({ state: now, ...facts, sessions: endpoint.sessions() });
+    sendText(response, now === 'ready' ? 200 : 503, text, { 'cache-control': 'no-store' });
+  };
+  const health: Verbs = new Map([['GET', showHealth]]);
+
+  const respond = (request: IncomingMessage, response: ServerResponse) => {
+    const path = pathOf(request);
+    if (options.onAccess) watch(request, response, path, options.onAccess);
+    const verdict = doors.admit(request.headers);
+    if (verdict.kind === 'stranger') return refuse(response, 403, verdict.why);
+    // Before the token: a browser asks what it may send before it sends one.
+    if (verdict.origin !== undefined && share(verdict.origin, request, response)) return;
+    // A load balancer asks for health and has no token; it learns counts, not contents.
+    if (path === HEALTH_PATH) return run(health, request, response);
+    const challenge = doors.challenge(request.headers);
+    if (challenge !== undefined)
+      return refuse(response, 401, 'a valid token is required', { 'www-authenticate': challenge });
+    if (stopping) return refuse(response, 503, 'this server is stopping', { connection: 'close' });
+    const verbs = endpoint.routes.get(path);
+    if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
+    run(verbs, request, response);
+  };
+
+  const run = (verbs: Verbs, request: IncomingMessage, response: ServerResponse) => {
+    const verb = verbs.get(request.method ?? '');
+    if (!verb) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
+    const done = attempt(verb, request, response).finally(() => inFlight.delete(done));
+    inFlight.add(done);
+  };
+
+  async function attempt(verb: Respond, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await verb(request, response);
+    } catch (error) {
+      options.onFault(error);
+      if (response.headersSent) response.destroy();
+      else sendText(response, 500, encodeError(null, internalError('see the log of the server')));
+    }
+  }
+
+  return {
+    respond,
+    async drain() {
+      stopping = true;
+      await Promise.all(inFlight);
+    },
+  };
+}
+
+// --- internal ---
+
+const HEALTH_PATH = '/healthz';
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+/** Lets pages of an allowed origin read our answers; whether that was all that was asked. */
+function share(origin: string, request: IncomingMessage, response: ServerResponse): boolean {
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate');
+  response.setHeader('vary', 'origin');
+  if (request.method !== 'OPTIONS') return false;
+  sendNothing(response, 200, {
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-allow-headers':
+      'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
+    'access-control-max-age': '600',
+  });
+  return true;
+}
+
+function watch(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  onAccess: (access: Access) => void,
+): void {
+  const start = performance.now();
+  response.on('close', () => {
+    const ms = Math.round((performance.now() - start) * 10) / 10;
+    const { statusCode: status, writableFinished } = response;
+    onAccess({ verb: request.method ?? '', path, status, ms, cut: !writableFinished });
+  });
+}
