@@ -11,7 +11,7 @@ test('the official conformance suite finds nothing wrong, in either revision', (
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(TOP, 'scripts', 'conformance', 'run.js'), '--built'],
-    { encoding: 'utf8', timeout: 240_000 },
+    { encoding: 'utf8', timeout: 600_000 },
   );
   assert.equal(status, 0, `${stdout}\n${stderr}`);
 });

@@ -73,7 +73,7 @@ async function carryHttp({ command, create, stop, log }: Errand, serve: 'serveHt
     const onAccess = command.talk.level === 'debug' ? (access: object) => log.debug(JSON.stringify(access)) : undefined;
     const listening = await create()[serve]({ ...where, server, ...(onAccess ? { onAccess } : {}) });
     log.info(`listening on ${listening.url}`);
-    await new Promise((stopped) => stop.addEventListener('abort', stopped, { once: true }));
+    if (!stop.aborted) await new Promise((stopped) => stop.addEventListener('abort', stopped, { once: true }));
     await listening.close();
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;

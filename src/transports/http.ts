@@ -38,7 +38,7 @@ export function createHttpEndpoint(handle: Handle, pulse: Pulse): Endpoint {
   const post: Respond = async (request, response) => {
     const body = await readBody(request);
     if (body.kind === 'gone') return;
-    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error), body.headers);
+    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error));
     const forms = formsOf(request.headers.accept);
     if (!forms) return refuse(response, 406, 'Accept allows neither JSON nor an event stream');
     const claims = claimsOf(request);

@@ -16,7 +16,6 @@ export interface Refusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: RpcError;
-  readonly headers?: OutgoingHttpHeaders;
 }
 
 export type Body =
@@ -40,8 +39,8 @@ export function readBody(request: IncomingMessage): Promise<Body> {
       size += chunk.length;
       if (size <= MAX_BODY) chunks.push(chunk);
       else {
+        // The rest is read and dropped, as long as a request may take: a client that is cut off never sees the 413.
         chunks.length = 0;
-        request.pause();
         settle(TOO_LONG);
       }
     });
@@ -108,11 +107,10 @@ const BOTH = 'application/json, text/event-stream';
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
 const GONE: Body = { kind: 'gone' };
-// What is still coming of the body is not worth reading: the connection goes with the answer.
-const TOO_LONG = refusal(413, invalidRequest(`a body is over ${MAX_BODY} bytes`), { connection: 'close' });
+const TOO_LONG = refusal(413, invalidRequest(`a body is over ${MAX_BODY} bytes`));
 
-function refusal(status: number, error: RpcError, headers?: OutgoingHttpHeaders): Promise<Refusal> {
-  return Promise.resolve({ kind: 'refused', status, error, ...(headers ? { headers } : {}) });
+function refusal(status: number, error: RpcError): Promise<Refusal> {
+  return Promise.resolve({ kind: 'refused', status, error });
 }
 
 function textOf(chunks: readonly Buffer[]): Body | Promise<Body> {

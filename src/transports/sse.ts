@@ -49,7 +49,7 @@ export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
       return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
     const body = await readBody(request);
     if (body.kind === 'gone') return;
-    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error), body.headers);
+    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error));
     sendNothing(response, 202);
     await handle(session, body.text, { reply: stream.send, notify: stream.send });
   };

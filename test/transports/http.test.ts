@@ -211,13 +211,9 @@ test('what is no JSON-RPC over HTTP is told why', async (t) => {
 test('a body over 4 MiB is refused, announced or not', async (t) => {
   const { url } = await start(t);
   const long = JSON.stringify({ ...listTools, params: { pad: 'x'.repeat(4 * 1024 * 1024) } });
-  const announced = await ask(url, { raw: long }).catch((error) => error);
-  // The server hangs up while the client still writes: either it sees the answer or the closed door.
-  if (announced instanceof Error) assert.match(String(announced), /EPIPE|ECONNRESET/);
-  else assert.equal(announced.status, 413);
-  const chunked = await ask(url, { raw: long, headers: { 'transfer-encoding': 'chunked' } }).catch((error) => error);
-  if (chunked instanceof Error) assert.match(String(chunked), /EPIPE|ECONNRESET/);
-  else assert.equal(chunked.status, 413);
+  assert.equal((await ask(url, { raw: long })).status, 413);
+  assert.equal((await ask(url, { raw: long, headers: { 'transfer-encoding': 'chunked' } })).status, 413);
+  assert.equal((await ask(url, { raw: long.repeat(10) })).status, 413);
   assert.equal((await ask(url, { body: initialize() })).status, 200);
 });
 

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { createSkillwire } from '../../src/index.ts';
 import { startProgram } from '../harness/program.ts';
 import { startSlow, waitLegacy, waitModern } from '../harness/slow.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 import { ask, initialize, openSession, openStream, startWeb } from '../harness/web.ts';
 
-test('a modern client that hangs up cancels its call', async (t) => {
+// Without the cancelling it would wait for ever.
+test('a modern client that hangs up cancels its call', { timeout: 30_000 }, async (t) => {
   const server = await startSlow(t);
   const asking = openStream(t, server.url, waitModern);
   const { signal, notify } = await server.called();
@@ -117,6 +119,20 @@ test('SIGTERM ends the program with code 0, in silence on stdout', async (t) => 
   assert.equal(await program.exit(), 0);
   assert.match(program.stderr(), /stopped: SIGTERM\n$/);
   assert.deepEqual([program.received, program.noise], [[], []]);
+});
+
+test('embedded, it listens where it is told, for whom it is told, and not for everyone by mistake', async (t) => {
+  const { path } = makeTree(t);
+  const skillwire = createSkillwire({ cwd: path, home: path });
+  t.after(() => skillwire.close());
+  await assert.rejects(skillwire.serveHttp({ host: '0.0.0.0', port: 0 }), /lets others in/);
+  const http = await skillwire.serveHttp({ port: 0, token: 's3cret' });
+  const sse = await skillwire.serveSse({ port: 0 });
+  assert.equal((await ask(http.url, { body: initialize() })).status, 401);
+  const headers = { authorization: 'Bearer s3cret' };
+  assert.equal((await ask(http.url, { headers, body: initialize() })).status, 200);
+  assert.equal((await (await openStream(t, sse.url)).next()).event, 'endpoint');
+  await Promise.all([http.close(), sse.close()]);
 });
 
 test('health tells the state and counts, and nothing of what is served', async (t) => {
