@@ -27,7 +27,7 @@ export type Body =
 /** Reads a JSON body, no further than it may go. */
 export function readBody(request: IncomingMessage): Promise<Body> {
   const { headers } = request;
-  if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+  if (!isJson(headers['content-type'] ?? ''))
     return refusal(415, invalidRequest('Content-Type must be application/json in UTF-8'));
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     return refusal(415, invalidRequest('the body must not be compressed'));
@@ -104,10 +104,16 @@ export function refuse(response: ServerResponse, status: number, why: string, he
 // --- internal ---
 
 const BOTH = 'application/json, text/event-stream';
-const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
 const GONE: Body = { kind: 'gone' };
 const TOO_LONG = refusal(413, invalidRequest(`a body is over ${MAX_BODY} bytes`));
+
+/** JSON is UTF-8; a parameter that says nothing else does no harm. */
+function isJson(type: string): boolean {
+  if (type === 'application/json') return true;
+  const [name = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
+  return name === 'application/json' && parameters.every((one) => !/^charset\s*=\s*(?!"?utf-8"?$)/.test(one));
+}
 
 function refusal(status: number, error: RpcError): Promise<Refusal> {
   return Promise.resolve({ kind: 'refused', status, error });

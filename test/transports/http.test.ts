@@ -208,6 +208,21 @@ test('what is no JSON-RPC over HTTP is told why', async (t) => {
   assert.equal((await ask(at('/mcp/'), json)).status, 404);
 });
 
+test('JSON is JSON, whatever else its type says of it', async (t) => {
+  const { url } = await start(t);
+  for (const type of ['application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"; version=1']) {
+    assert.equal((await ask(url, { body: initialize(), headers: { 'content-type': type } })).status, 200, type);
+  }
+  for (const type of [
+    'application/json; charset=utf-16',
+    'application/jsonp',
+    'text/json',
+    'application/json, text/plain',
+  ]) {
+    assert.equal((await ask(url, { body: initialize(), headers: { 'content-type': type } })).status, 415, type);
+  }
+});
+
 test('a body over 4 MiB is refused, announced or not', async (t) => {
   const { url } = await start(t);
   const long = JSON.stringify({ ...listTools, params: { pad: 'x'.repeat(4 * 1024 * 1024) } });

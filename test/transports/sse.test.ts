@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { MAX_IN_FLIGHT } from '../../src/transports/sse.ts';
+import { startSlow, waitLegacy } from '../harness/slow.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 import { ask, initialize, openStream, startWeb } from '../harness/web.ts';
 
@@ -66,6 +68,23 @@ test('a change is announced on the stream after the handshake, and the end is cl
   program.child.kill('SIGTERM');
   assert.equal(await stream.ended, true);
   assert.equal(await program.exit(), 0);
+});
+
+test('no client can have more in flight than the limit', async (t) => {
+  const server = await startSlow(t);
+  const stream = await openStream(t, server.url);
+  const { data } = await stream.next();
+  const post = (id: number) => ask(new URL(data, server.url).href, { body: { ...waitLegacy, id } });
+  for (let id = 0; id < MAX_IN_FLIGHT; id += 50) {
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, at) => post(id + at)));
+    for (const { status } of replies) assert.equal(status, 202);
+  }
+  const { status, headers } = await post(MAX_IN_FLIGHT);
+  assert.deepEqual([status, headers['retry-after']], [503, '1']);
+  (await server.called()).answer('one less');
+  assert.equal((await stream.message()).result.content[0].text, 'one less');
+  assert.equal((await post(MAX_IN_FLIGHT)).status, 202);
+  stream.close();
 });
 
 test('what belongs to streamable HTTP is not served', async (t) => {
