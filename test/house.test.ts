@@ -6,10 +6,15 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
+import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/contents.ts';
+import { MAX_FILE_BYTES } from '../src/skills/library.ts';
+import { MOST_FILES } from '../src/skills/promises.ts';
 import { MAX_DEPTH } from '../src/skills/roots.ts';
 import { MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../src/skills/scan.ts';
 import { MAX_HEAD } from '../src/skills/skill.ts';
 import { MAX_DIRECTORIES } from '../src/skills/walk.ts';
+import { MAX_BODIES } from '../src/tools/list.ts';
+import { MAX_READ_BYTES } from '../src/tools/read.ts';
 import { VERSION } from '../src/version.ts';
 
 // Seen from .test-build/test.
@@ -215,6 +220,12 @@ test('the numbers among the limits in the README are those in the code', () => {
     ['depth below a root', `${MAX_DEPTH} levels`],
     ['directories below a root', MAX_DIRECTORIES.toLocaleString('en')],
     ['skill texts held in memory', mib(MAX_TEXT_HELD)],
+    ['files of a skill, and bytes in them, in `skills/list`', `${MAX_SKILL_FILES} files, ${mib(MAX_SKILL_TOTAL)}`],
+    ['directories of a skill, in `skills/list`', MAX_SKILL_DIRECTORIES.toLocaleString('en')],
+    ['one file by `resources/read`', mib(MAX_FILE_BYTES)],
+    ['one file by `skills.read`', mib(MAX_READ_BYTES)],
+    ['texts in one answer of `skills.list`', mib(MAX_BODIES)],
+    ['file digests held in memory', MOST_FILES.toLocaleString('en')],
   ]);
   for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);
   assert.match(limits, new RegExp(`at least ${SETTLE_MS} ms apart`));

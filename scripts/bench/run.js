@@ -8,6 +8,7 @@ import { build, install } from '../prepare.js';
 const BENCHES = new Map([
   ['start', async () => (await import('./start.js')).benchStart],
   ['scan', async () => (await import('./scan.js')).benchScan],
+  ['search', async () => (await import('./search.js')).benchSearch],
   ['http', async () => (await import('./http.js')).benchHttp],
 ]);
 
