@@ -10,6 +10,7 @@ const BENCHES = new Map([
   ['scan', async () => (await import('./scan.js')).benchScan],
   ['search', async () => (await import('./search.js')).benchSearch],
   ['http', async () => (await import('./http.js')).benchHttp],
+  ['hub', async () => (await import('./hub.js')).benchHub],
 ]);
 
 const wanted = process.argv.slice(2);

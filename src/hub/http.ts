@@ -32,7 +32,7 @@ export function createHttpClient(home: URL, credentials: HeaderFields): HttpClie
   function once({ method, url, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const isTls = url.protocol === 'https:';
-      const own = url.origin === home.origin ? { ...credentials, ...basicAuth(home) } : {};
+      const own = url.origin === home.origin ? { ...basicAuth(home), ...credentials } : {};
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const request = (isTls ? requestHttps : requestHttp)(url, {
         method,

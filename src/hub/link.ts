@@ -142,8 +142,8 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
       const watch = () => {
         clearTimeout(timer);
         if (timeout === undefined) return;
-        const late = new UpstreamError(`no answer to ${method} within ${timeout} ms`);
-        timer = setTimeout(() => giveUp('timed out', late), timeout);
+        const late = () => new UpstreamError(`no answer to ${method} within ${timeout} ms`);
+        timer = setTimeout(() => giveUp('timed out', late()), timeout);
       };
       waiting.set(idKey(id), {
         method,

@@ -1,0 +1,219 @@
+/** The parts between a server and the hub: events, headers, waiting, redirects, and the library's own face. */
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { createHub } from '../../src/hub/index.ts';
+import { findParamHeaders, headerValue, paramHeaders } from '../../src/hub/param-headers.ts';
+import { createSseParser, type SseEvent } from '../../src/hub/sse.ts';
+import { backoff } from '../../src/hub/upstream.ts';
+import { fixture, upstream } from '../harness/hub.ts';
+import { startUpstreamWeb } from '../harness/sdk-servers.ts';
+
+function parse(text: string, cut: number) {
+  const seen: (SseEvent | string)[] = [];
+  const parser = createSseParser(
+    {
+      event: (event) => void seen.push(event),
+      id: (id) => void seen.push(`id ${id}`),
+      retry: (wait) => void seen.push(`retry ${wait}`),
+      tooLong: (limit) => void seen.push(`over ${limit}`),
+    },
+    100,
+  );
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += cut) parser.push(bytes.subarray(at, at + cut));
+  return seen;
+}
+
+test('an event stream reads the same however it is cut', () => {
+  const rows: readonly (readonly [text: string, seen: readonly unknown[]])[] = [
+    ['data: a\n\n', [{ type: 'message', data: 'a' }]],
+    ['data:a\r\ndata: b\r\n\r\n', [{ type: 'message', data: 'a\nb' }]],
+    [
+      'event: endpoint\rdata: /x\r\rdata: y\n\n',
+      [
+        { type: 'endpoint', data: '/x' },
+        { type: 'message', data: 'y' },
+      ],
+    ],
+    [': comment\nid: 7\nretry: 500\ndata:\n\n', ['id 7', 'retry 500', { type: 'message', data: '' }]],
+    ['retry: soon\nid: a\0b\nnonsense\n\ndata: ü🙂\n\n', [{ type: 'message', data: 'ü🙂' }]],
+    [`data: ${'x'.repeat(200)}\n\ndata: ok\n\n`, ['over 100', { type: 'message', data: 'ok' }]],
+    ['data: never ended', []],
+  ];
+  for (const [text, seen] of rows) for (const cut of [1, 2, 3, 1000]) assert.deepEqual(parse(text, cut), seen, text);
+});
+
+test('arguments are repeated in headers only where a sound annotation asks for it', () => {
+  const schema = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
+  const text = (header: unknown) => ({ type: 'string', 'x-mcp-header': header });
+  const sound = findParamHeaders(
+    schema({ a: text('Region'), deep: schema({ b: { type: 'integer', 'x-mcp-header': 'Depth' } }) }),
+  );
+  assert.ok(sound.kind === 'sound');
+  assert.deepEqual(paramHeaders(sound.headers, { a: 'eu', deep: { b: 3 }, c: 1 }), {
+    'Mcp-Param-Region': 'eu',
+    'Mcp-Param-Depth': '3',
+  });
+  assert.deepEqual(paramHeaders(sound.headers, { a: null }), {});
+  const unsound: readonly object[] = [
+    schema({ a: text('') }),
+    schema({ a: text(1) }),
+    schema({ a: text('a b') }),
+    schema({ a: text('X'), b: text('x') }),
+    schema({ a: { type: 'number', 'x-mcp-header': 'N' } }),
+    schema({ a: { type: 'array', items: text('I') } }),
+    schema({ a: { oneOf: [text('O')] } }),
+    schema({}, { $defs: { d: text('D') } }),
+  ];
+  for (const one of unsound) assert.equal(findParamHeaders(one).kind, 'unsound', JSON.stringify(one));
+  assert.equal(findParamHeaders(schema({ a: { type: 'string', default: { 'x-mcp-header': 'data' } } })).kind, 'sound');
+});
+
+test('a header holds any text', () => {
+  const rows: readonly (readonly [text: string, value: string])[] = [
+    ['plain', 'plain'],
+    ['in side', 'in side'],
+    ['', ''],
+    [' edge', '=?base64?IGVkZ2U=?='],
+    ['ü', '=?base64?w7w=?='],
+    ['a\r\nb', '=?base64?YQ0KYg==?='],
+    ['=?base64?eA==?=', '=?base64?PT9iYXNlNjQ/ZUE9PT89?='],
+  ];
+  for (const [text, value] of rows) assert.equal(headerValue(text), value);
+});
+
+test('waiting grows from half a second to a minute, each time in its upper half', () => {
+  const whole = [0, 1, 2, 3, 4, 5, 6, 7, 100, 5000].map((attempt) => backoff(attempt, 1));
+  assert.deepEqual(whole, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  assert.equal(backoff(0, 0), 250);
+  assert.equal(backoff(9, 0), 30_000);
+});
+
+const json = async (request: IncomingMessage) => {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return JSON.parse(text === '' ? '{}' : text);
+};
+
+/** The least that a modern server must say. */
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { id, method } = await json(request);
+  const results: Record<string, object> = {
+    'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+    'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+    'tools/call': { content: [] },
+  };
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...results[method] } }));
+}
+
+test('headers from the configuration go to the configured host, and do not follow a redirect to another', async (t) => {
+  const other = await startUpstreamWeb(t, answer);
+  const first = await startUpstreamWeb(t, (request, response) => {
+    if (request.url === '/mcp') response.writeHead(307, { location: '/moved' }).end();
+    else response.writeHead(308, { location: other.url }).end();
+  });
+  const headers = { Authorization: 'Bearer s3cr3t', 'X-Key': 's3cr3t' };
+  const hub = createHub({ mcpServers: { up: { url: first.url.replace('//', '//me:s3cr3t@'), headers } } });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.deepEqual(
+    hub.tools().map(({ name }) => name),
+    ['up:one'],
+  );
+  assert.ok(first.seen.every((seen) => seen.authorization === 'Bearer s3cr3t' && seen['x-key'] === 's3cr3t'));
+  assert.ok(first.seen.length >= 4 && other.seen.length >= 2);
+  assert.doesNotMatch(JSON.stringify(other.seen), /s3cr3t/);
+});
+
+for (const [name, handler, reason] of [
+  ['answers 401', (_q, r) => r.writeHead(401).end(), /HTTP 401 \(it wants authorization/],
+  [
+    'answers HTML',
+    (_q, r) => r.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+    /the answer is text\/html, not JSON/,
+  ],
+  ['redirects for ever', (q, r) => r.writeHead(307, { location: q.url }).end(), /redirected more than 5 times/],
+  ['redirects to a file', (_q, r) => r.writeHead(307, { location: 'file:///etc/passwd' }).end(), /no HTTP address/],
+  ['hangs up', (q) => q.socket.destroy(), /socket hang up|ECONNRESET/],
+] as const satisfies readonly (readonly [string, (q: IncomingMessage, r: ServerResponse) => unknown, RegExp])[]) {
+  test(`a web server that ${name} fails with that reason`, async (t) => {
+    const web = await startUpstreamWeb(t, handler);
+    const hub = createHub({ mcpServers: { up: { type: 'http', url: web.url } } });
+    t.after(() => hub.close());
+    await hub.connect();
+    const [status] = hub.status();
+    assert.equal(status?.state, 'failed');
+    assert.match(status?.reason ?? '', reason);
+  });
+}
+
+test('an SSE server may not send what we post to another origin', async (t) => {
+  const web = await startUpstreamWeb(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: endpoint\ndata: http://127.0.0.1:9/messages\n\n');
+  });
+  const hub = createHub({ mcpServers: { up: { type: 'sse', url: web.url } } });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.match(hub.status()[0]?.reason ?? '', /names an address of another origin/);
+});
+
+test('skillwire/hub alone connects, lists, calls, reads, tells of changes and ends', async (t) => {
+  const resources = [{ uri: 'file:///a', name: 'a', text: 'of a' }];
+  const hub = createHub({
+    mcpServers: {
+      one: upstream(`resources=${JSON.stringify(resources)}`),
+      two: fixture('sdk-v1'),
+      bad: { command: 7 },
+    },
+    env: process.env,
+  });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.deepEqual(
+    hub.status().map(({ name, state }) => [name, state]),
+    [
+      ['bad', 'failed'],
+      ['one', 'ready'],
+      ['two', 'ready'],
+    ],
+  );
+  assert.equal(hub.status()[0]?.reason, 'command must be text');
+  const progress: unknown[] = [];
+  const result = await hub.call(
+    'one:slow',
+    { ms: 20, steps: 2 },
+    { onProgress: ({ progress: at }) => void progress.push(at) },
+  );
+  assert.deepEqual(result.content, [{ type: 'text', text: 'slow is done' }]);
+  assert.deepEqual(progress, [1, 2]);
+  assert.deepEqual(
+    hub.resources().map(({ uri }) => uri),
+    ['file:///a'],
+  );
+  assert.deepEqual(await hub.read('file:///a'), { contents: [{ uri: 'file:///a', text: 'of a' }] });
+  await assert.rejects(hub.call('one:refuse'), { code: -32099, message: 'refused by the server' });
+  await assert.rejects(hub.call('no:tool'), /no tool is called "no:tool"/);
+  const changed = new Promise((done) => hub.on('change', done));
+  await hub.call('one:grow', { name: 'more' });
+  assert.equal(await changed, 'one');
+  assert.ok(hub.tools().some(({ name }) => name === 'one:more'));
+  await hub.close();
+  assert.deepEqual(hub.tools(), []);
+});
+
+test("the SDK's server-everything works behind the hub", async (t) => {
+  const { createRequire } = await import('node:module');
+  const entry = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+  const hub = createHub({ mcpServers: { every: { command: process.execPath, args: [entry] } }, env: process.env });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.equal(hub.status()[0]?.state, 'ready', JSON.stringify(hub.status()));
+  assert.ok(hub.tools().length > 5 && hub.resources().length > 0);
+  const echoed = await hub.call('every:echo', { message: 'hi' });
+  assert.match(JSON.stringify(echoed.content), /hi/);
+  const image = await hub.call('every:get-tiny-image', {});
+  assert.ok(JSON.stringify(image).includes('"image/png"'));
+});
