@@ -7,7 +7,7 @@ import { makeTree, skillText, type Tree } from './harness/tree.ts';
 
 const SKILLS = 50;
 const CALLS = 200;
-const ROUNDS = 12;
+const ROUNDS = 8;
 
 /** Says in every line which skill and version it is of, so that a torn or misdirected one shows. */
 function versionText(skill: number, version: number): string {

@@ -43,32 +43,33 @@ function install(t: TestContext): { readonly project: Tree; readonly packed: Pac
   return { project, packed };
 }
 
-test('the package holds the program, the library, its source and types, and nothing else', (t) => {
-  const { packed } = install(t);
-  const paths = packed.files.map(({ path }) => path);
-  const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
-  const program = ['dist/bin/program.cache', 'dist/bin/program.cjs', 'dist/bin/skillwire.cjs'];
-  assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', ...program, 'package.json']);
-  for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/protocol/index.d.ts', 'src/protocol/wire.ts']) {
-    assert.ok(paths.includes(path), path);
-  }
-  const start = packed.files.find(({ path }) => path === 'dist/bin/skillwire.cjs');
-  assert.equal((start?.mode ?? 0) & 0o111, 0o111, 'it can be run');
-});
+test('what npm would publish', async (t) => {
+  const { project, packed } = install(t);
 
-test('installed, the program runs and the library can be imported, with types', (t) => {
-  const { project } = install(t);
-  const program = project.at('node_modules/skillwire/dist/bin/skillwire.cjs');
-  const { stdout, status } = spawnSync(program, ['--quiet'], {
-    input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
-    encoding: 'utf8',
-    cwd: project.path,
+  await t.test('is the program, the library, its source and types, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
+    const program = ['dist/bin/program.cache', 'dist/bin/program.cjs', 'dist/bin/skillwire.cjs'];
+    assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', ...program, 'package.json']);
+    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/protocol/index.d.ts', 'src/protocol/wire.ts']) {
+      assert.ok(paths.includes(path), path);
+    }
+    const start = packed.files.find(({ path }) => path === 'dist/bin/skillwire.cjs');
+    assert.equal((start?.mode ?? 0) & 0o111, 0o111, 'it can be run');
   });
-  assert.deepEqual({ stdout, status }, { stdout: '{"jsonrpc":"2.0","id":1,"result":{}}\n', status: 0 });
 
-  project.write(
-    'use.ts',
-    `import { createSkillwire, type Skillwire, VERSION } from 'skillwire';
+  await t.test('runs, and can be imported, with types', () => {
+    const program = project.at('node_modules/skillwire/dist/bin/skillwire.cjs');
+    const { stdout, status } = spawnSync(program, ['--quiet'], {
+      input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+      encoding: 'utf8',
+      cwd: project.path,
+    });
+    assert.deepEqual({ stdout, status }, { stdout: '{"jsonrpc":"2.0","id":1,"result":{}}\n', status: 0 });
+
+    project.write(
+      'use.ts',
+      `import { createSkillwire, type Skillwire, VERSION } from 'skillwire';
 import { decode, type Message, RpcError } from 'skillwire/protocol';
 const skillwire: Skillwire = createSkillwire({ scanDefaultDirs: false, skipPlugins: true, autoRefresh: false });
 const decoded: Message | readonly Message[] = decode('{');
@@ -76,14 +77,15 @@ const { names } = await skillwire.registry.ready();
 console.log(VERSION, 'kind' in decoded && decoded.kind, new RpcError(7, 'x').code, names.listed.length);
 await skillwire.close();
 `,
-  );
-  const options = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
-  project.write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['use.ts'] }));
-  const compiler = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
-  const compiled = spawnSync(process.execPath, [compiler, '-p', project.path], { encoding: 'utf8' });
-  assert.equal(compiled.stdout, '');
-  assert.equal(
-    execFileSync(process.execPath, [project.at('out/use.js')], { encoding: 'utf8' }),
-    `${VERSION} invalid 7 0\n`,
-  );
+    );
+    const options = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
+    project.write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['use.ts'] }));
+    const compiler = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
+    const compiled = spawnSync(process.execPath, [compiler, '-p', project.path], { encoding: 'utf8' });
+    assert.equal(compiled.stdout, '');
+    assert.equal(
+      execFileSync(process.execPath, [project.at('out/use.js')], { encoding: 'utf8' }),
+      `${VERSION} invalid 7 0\n`,
+    );
+  });
 });
