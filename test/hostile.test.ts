@@ -213,7 +213,7 @@ test('what is called SKILL.md and is none is left out and never blocks', async (
     'link-SKILL_md',
     'link-nowhere',
   ]) {
-    assert.match(program.stderr(), new RegExp(`warn: .*/skills/${place}/SKILL\\.md: `), place);
+    await program.waitForStderr(new RegExp(`warn: .*/skills/${place}/SKILL\\.md: `));
   }
   assert.equal(await program.end(), 0);
 });

@@ -39,10 +39,7 @@ test('while the first scan is under way', async (t) => {
       program.received.map(({ id }) => id),
       ['unknown', 'discover', 1000, 'list'],
     );
-    assert.match(
-      program.stderr(),
-      /^skillwire: scanning skill directories\nskillwire: ready: 1000 skills in \d+ ms\n$/,
-    );
+    await program.waitForStderr(/^skillwire: scanning skill directories\nskillwire: ready: 1000 skills in \d+ ms\n/);
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -228,7 +228,7 @@ test('a new skill is seen at the next refresh: listed, announced, loadable', asy
   await program.waitFor(({ method }) => method === 'notifications/tools/list_changed', 'the notice');
   assert.deepEqual(await listed(program), ['new', 'old']);
   assert.match(await program.skill('new'), /^Loading: new\n/);
-  assert.match(program.stderr(), /refresh \(timer\): 1 added, 0 changed, 0 removed; 2 skills in \d+ ms/);
+  await program.waitForStderr(/refresh \(timer\): 1 added, 0 changed, 0 removed; 2 skills in \d+ ms/);
 });
 
 test('a changed skill is served anew after the next refresh, and only announced when its listing changed', async (t) => {
@@ -293,6 +293,7 @@ test('directories that do not exist are skipped in silence', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
   const program = startProgram(t, { tree, args: ['--skill-dir', 'no/such/place', '--skill-dir', 'skills'] });
   assert.deepEqual(await listed(program), ['pdf']);
+  await program.end();
   assert.doesNotMatch(program.stderr(), /warn|error/);
 });
 
@@ -349,8 +350,8 @@ test('permission denied: file and directory are skipped with a line on stderr, t
   const names = await listed(program);
   tree.open();
   assert.deepEqual(names, ['good']);
-  assert.match(program.stderr(), /warn: .*skills\/secret\/SKILL\.md: cannot be read: EACCES/);
-  assert.match(program.stderr(), /warn: .*skills\/vault: cannot be read: EACCES/);
+  await program.waitForStderr(/warn: .*skills\/secret\/SKILL\.md: cannot be read: EACCES/);
+  await program.waitForStderr(/warn: .*skills\/vault: cannot be read: EACCES/);
 });
 
 test('a skill that may be read again appears by itself', async (t) => {
@@ -370,7 +371,7 @@ test('a file that cannot be read when it is asked for is an error with the messa
   const denied = await program.call('skill', { name: 'pdf' });
   assert.equal(denied.isError, true);
   assert.match(denied.content[0].text, /^Skill 'pdf' cannot be read: EACCES: permission denied/);
-  assert.match(program.stderr(), /error: cannot read .*SKILL\.md: Error: EACCES: .*\\n {4}at /);
+  await program.waitForStderr(/error: cannot read .*SKILL\.md: Error: EACCES: .*\\n {4}at /);
   tree.remove('skills/pdf');
   const gone = await program.call('skill', { name: 'pdf' });
   assert.equal(gone.isError, true);
