@@ -10,17 +10,11 @@ import type { UpstreamStatus } from './hub/upstream.ts';
 import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromptShelf, promptMethods } from './methods/prompts.ts';
-import {
-  markAnnounced,
-  resourceMethods,
-  resourceState,
-  resourcesDigest,
-  subscribeMethods,
-} from './methods/resources.ts';
+import { resourceMethods, resourcesDigest } from './methods/resources.ts';
 import { SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
 import { compareSkills, createFeed, type Topic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolShelf, toolMethods } from './methods/tools.ts';
-import { createUpdates } from './methods/updates.ts';
+import { createUpdates, markAnnounced, resourceState, subscribeMethods } from './methods/updates.ts';
 import type { Problem, Snapshot, Tool } from './model.ts';
 import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';

@@ -7,18 +7,10 @@
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, ResourceDefinition, Snapshot } from '../model.ts';
-import {
-  type Call,
-  internalError,
-  invalidParams,
-  type Method,
-  type RpcError,
-  type Session,
-} from '../protocol/index.ts';
+import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
-import { DIRECTORY_TYPE, textOf, typeOfName } from '../skills/mime.ts';
+import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/mime.ts';
 import { pageOf } from './pages.ts';
-import type { StateOf, Updates } from './updates.ts';
 
 /** What a file holds may change at any time, and is this user's own: a client asks again each time. */
 export const NOT_AT_ALL = { ttlMs: 0, cacheScope: 'private' } as const;
@@ -53,43 +45,6 @@ export function resourceMethods(registry: Registry): readonly Method[] {
   ];
 }
 
-/** The standing subscriptions of the legacy era; its successor is `subscriptions/listen`. */
-export function subscribeMethods(updates: Updates, notice: (uri: string, reason: string) => string): readonly Method[] {
-  const standing = new WeakMap<Session, Map<string, AbortController>>();
-  const heldBy = (session: Session) => {
-    const held = standing.get(session) ?? new Map<string, AbortController>();
-    standing.set(session, held);
-    return held;
-  };
-  return [
-    {
-      name: 'resources/subscribe',
-      async run({ uri: asked }, { session }) {
-        const uri = textParam(asked);
-        const held = heldBy(session);
-        if (held.has(uri)) return {};
-        if (held.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
-        const control = new AbortController();
-        session.ended.addEventListener('abort', () => control.abort(), { once: true });
-        held.set(uri, control);
-        const tell = (reason: string) => session.outlet(notice(uri, reason));
-        if (await updates.watch(uri, tell, control.signal)) return {};
-        held.delete(uri);
-        throw nothingAt(uri);
-      },
-    },
-    {
-      name: 'resources/unsubscribe',
-      run({ uri: asked }, { session }) {
-        const uri = textParam(asked);
-        heldBy(session).get(uri)?.abort();
-        heldBy(session).delete(uri);
-        return {};
-      },
-    },
-  ];
-}
-
 /** The list as one text, for telling whether it has changed. */
 export function resourcesDigest(snapshot: Snapshot): string {
   const known = digests.get(snapshot);
@@ -97,19 +52,6 @@ export function resourcesDigest(snapshot: Snapshot): string {
   const digest = JSON.stringify(definitionsOf(snapshot));
   digests.set(snapshot, digest);
   return digest;
-}
-
-export const resourceState: StateOf = async ({ resources, addresses }, uri) => {
-  const foreign = resources.get(uri);
-  if (foreign) return foreign;
-  const place = placeAt(addresses, uri);
-  return place?.listed.skill.files.version(place.path);
-};
-
-/** The change has been told: the next read may give the new bytes, whatever was promised before. */
-export function markAnnounced({ addresses }: Snapshot, uri: string): void {
-  const place = placeAt(addresses, uri);
-  place?.listed.skill.files.announced(place.path);
 }
 
 /** A URI that nothing is served at, for whatever reason. */
@@ -122,22 +64,10 @@ export function textParam(uri: unknown): string {
   return uri;
 }
 
-/** One file as `resources/read` and embedded resources give it. */
-export function contentOf(uri: string, path: string, bytes: Uint8Array): object {
-  const text = textOf(bytes);
-  if (text !== undefined) return { uri, mimeType: typeOfName(path) ?? 'text/plain', text };
-  return {
-    uri,
-    mimeType: typeOfName(path) ?? 'application/octet-stream',
-    blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
-  };
-}
-
 // --- internal ---
 
 // SDK clients stop after 64 pages: this many give them 32,000 resources.
 const PAGE = 500;
-const MOST_SUBSCRIPTIONS = 1000;
 const LONGEST_ECHO = 300;
 
 const digests = new WeakMap<Snapshot, string>();

@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot';
 import type { Registry } from '../catalog/registry.ts';
-import type { Listed, Problem } from '../model.ts';
+import type { Addresses, Listed, Problem } from '../model.ts';
 import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
 import { parentsOf, placeAt, uriOf } from '../skills/address.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
@@ -57,9 +57,8 @@ export function skillMethods(registry: Registry, report: (problem: Problem) => v
       name: 'skills/list',
       cache: NOT_AT_ALL,
       async run({ cursor }, { signal }) {
-        const { roots } = (await registry.ready()).addresses;
-        const families = familiesOf(roots);
-        const rest = itemsAfter('skills', families, ({ root }) => root, cursor);
+        const { addresses } = await registry.ready();
+        const rest = itemsAfter('skills', familiesOf(addresses), ({ root }) => root, cursor);
         const skills: SkillEntry[] = [];
         let files = 0;
         for (const family of rest) {
@@ -112,8 +111,17 @@ interface Family {
   readonly members: readonly (readonly [root: string, listed: Listed])[];
 }
 
+// A list of many pages asks for the same families again and again.
+const known = new WeakMap<Addresses, readonly Family[]>();
+
+function familiesOf(addresses: Addresses): readonly Family[] {
+  const families = known.get(addresses) ?? gather(addresses.roots);
+  known.set(addresses, families);
+  return families;
+}
+
 /** `roots`: sorted, so that an outer one comes before those inside it. */
-function familiesOf(roots: Iterable<readonly [string, Listed]>): readonly Family[] {
+function gather(roots: Iterable<readonly [string, Listed]>): readonly Family[] {
   const families = new Map<string, (readonly [string, Listed])[]>();
   for (const member of roots) {
     const outer = parentsOf(member[0]).find((parent) => families.has(parent));

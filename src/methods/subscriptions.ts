@@ -15,7 +15,7 @@ import {
   type Peer,
   type Session,
 } from '../protocol/index.ts';
-import type { Updates } from './updates.ts';
+import { MOST_SUBSCRIPTIONS, type Updates } from './updates.ts';
 
 /** One kind of change: how a subscription asks for it, how it is announced, and what it is a change of. */
 export interface Topic {
@@ -117,13 +117,12 @@ export function updatedNotice(uri: string, reason: string): string {
 // The one key of a subscription that holds a list: the resources whose content is of interest.
 const RESOURCES = 'resourceSubscriptions';
 const UPDATED = 'notifications/resources/updated';
-// Far more than anybody looks at; a list is not a way to fill our memory.
-const MOST_URIS = 1000;
 
 function urisIn(notifications: Params): readonly string[] {
   const { [RESOURCES]: uris = [] } = notifications;
-  const isList = Array.isArray(uris) && uris.length <= MOST_URIS && uris.every((uri) => typeof uri === 'string');
-  if (!isList) throw invalidParams(`${RESOURCES} must be a list of at most ${MOST_URIS} URIs`);
+  const isList =
+    Array.isArray(uris) && uris.length <= MOST_SUBSCRIPTIONS && uris.every((uri) => typeof uri === 'string');
+  if (!isList) throw invalidParams(`${RESOURCES} must be a list of at most ${MOST_SUBSCRIPTIONS} URIs`);
   return [...new Set<string>(uris)];
 }
 

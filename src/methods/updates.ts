@@ -1,10 +1,16 @@
 /**
  * Who wants to hear when one resource changes.
- * Owns: which URIs are watched, for whom. Leaves alone: the wording of the notice (its reader's era), what a URI means.
+ * Owns: which URIs are watched, for whom. Leaves alone: the wording of the notice (subscriptions.ts), content (resources.ts).
  * Always true: a change is told once to each; a URI that nothing is served at is not watched.
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
+import { invalidParams, type Method, type Session } from '../protocol/index.ts';
+import { placeAt } from '../skills/address.ts';
+import { nothingAt, textParam } from './resources.ts';
+
+/** Far more than anybody looks at; a list is not a way to fill our memory. */
+export const MOST_SUBSCRIPTIONS = 1000;
 
 /** What a URI stands for at one moment: equal states mean equal content; undefined: nothing is there. */
 export type StateOf = (snapshot: Snapshot, uri: string) => Promise<unknown>;
@@ -66,6 +72,57 @@ export function createUpdates(
       return true;
     },
   };
+}
+
+/** A foreign resource is its own state: a new object means new content. */
+export const resourceState: StateOf = async ({ resources, addresses }, uri) => {
+  const foreign = resources.get(uri);
+  if (foreign) return foreign;
+  const place = placeAt(addresses, uri);
+  return place?.listed.skill.files.version(place.path);
+};
+
+/** The change has been told: the next read may give the new bytes, whatever was promised before. */
+export function markAnnounced({ addresses }: Snapshot, uri: string): void {
+  const place = placeAt(addresses, uri);
+  place?.listed.skill.files.announced(place.path);
+}
+
+/** The standing subscriptions of the legacy era; its successor is `subscriptions/listen`. */
+export function subscribeMethods(updates: Updates, notice: (uri: string, reason: string) => string): readonly Method[] {
+  const standing = new WeakMap<Session, Map<string, AbortController>>();
+  const heldBy = (session: Session) => {
+    const held = standing.get(session) ?? new Map<string, AbortController>();
+    standing.set(session, held);
+    return held;
+  };
+  return [
+    {
+      name: 'resources/subscribe',
+      async run({ uri: asked }, { session }) {
+        const uri = textParam(asked);
+        const held = heldBy(session);
+        if (held.has(uri)) return {};
+        if (held.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
+        const control = new AbortController();
+        session.ended.addEventListener('abort', () => control.abort(), { signal: control.signal });
+        held.set(uri, control);
+        const tell = (reason: string) => session.outlet(notice(uri, reason));
+        if (await updates.watch(uri, tell, control.signal)) return {};
+        held.delete(uri);
+        throw nothingAt(uri);
+      },
+    },
+    {
+      name: 'resources/unsubscribe',
+      run({ uri: asked }, { session }) {
+        const uri = textParam(asked);
+        heldBy(session).get(uri)?.abort();
+        heldBy(session).delete(uri);
+        return {};
+      },
+    },
+  ];
 }
 
 // --- internal ---

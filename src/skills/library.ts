@@ -6,12 +6,13 @@
  * - bytes that are no longer those a manifest promised are never given out as if they were;
  * - a file that has not changed is not read again for its digest.
  */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { FileReading, Manifest, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { type Child, find, findFiles, list, MAX_SKILL_TOTAL, Unfit } from './contents.ts';
 import { codeOf, isFresh, isMissing, look, NOFOLLOW, placeOf, readRegularFile, versionOf } from './files.ts';
-import type { FrontMatter } from './frontmatter.ts';
+import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
 import { textOf } from './mime.ts';
 import { createPacer } from './pace.ts';
 import { createPromises, type FileRecord, type Promises } from './promises.ts';
@@ -108,14 +109,13 @@ function identityOf(directory: string): string {
 async function examine(path: string, real: string, wanted: string): Promise<FileRecord | undefined> {
   const { version, bytes } = readRegularFile(real, MAX_FILE_BYTES, NOFOLLOW);
   if (version !== wanted) return undefined;
-  const record = { size: bytes.length, digest: await digestOf(bytes) };
+  const record = { size: bytes.length, digest: digestOf(bytes) };
   return isHead(path) ? { ...record, head: await headOf(bytes) } : record;
 }
 
 async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
   const text = textOf(bytes);
   if (text === undefined) return { kind: 'unfit', why: 'its SKILL.md is not UTF-8' };
-  const { readFrontMatter } = await import('./frontmatter.ts');
   return readFrontMatter(text);
 }
 
@@ -134,7 +134,7 @@ async function readFile(directory: string, path: string, promises: Promises): Pr
       const again = find(directory, path);
       if (version === undefined || typeof again !== 'object' || versionOf(again.stats) !== version) continue;
       const promised = promises.promised(real);
-      return { kind: promised === undefined || promised === (await digestOf(bytes)) ? 'read' : 'changed', bytes };
+      return { kind: promised === undefined || promised === digestOf(bytes) ? 'read' : 'changed', bytes };
     } catch (error) {
       if (isMissing(error)) continue;
       return { kind: 'refused', why: `cannot be read (${codeOf(error) || messageOf(error)})` };
@@ -147,8 +147,6 @@ function asChild({ name, stats }: Child): SkillChild {
   return stats.isDirectory() ? { name, kind: 'directory' } : { name, kind: 'file', size: Number(stats.size) };
 }
 
-async function digestOf(bytes: Uint8Array): Promise<string> {
-  // Loaded when first needed: it takes a tenth of the time this program takes to start.
-  const { createHash } = await import('node:crypto');
+function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

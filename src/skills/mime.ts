@@ -17,6 +17,17 @@ export function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** One file as `resources/read` and embedded resources give it. */
+export function contentOf(uri: string, path: string, bytes: Uint8Array): object {
+  const text = textOf(bytes);
+  if (text !== undefined) return { uri, mimeType: typeOfName(path) ?? 'text/plain', text };
+  return {
+    uri,
+    mimeType: typeOfName(path) ?? 'application/octet-stream',
+    blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  };
+}
+
 // --- internal ---
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

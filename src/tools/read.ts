@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { printable } from '../log.ts';
 import type { Listed, Snapshot, Tool, ToolResult } from '../model.ts';
 import { isPlainSegment, uriOf } from '../skills/address.ts';
-import { textOf, typeOfName } from '../skills/mime.ts';
+import { contentOf, textOf } from '../skills/mime.ts';
 import { checkedArguments } from './arguments.ts';
 import { missOf, READ_ONLY } from './skill.ts';
 import { failure, oneLine, shorten, success } from './text.ts';
@@ -80,7 +80,7 @@ async function readFile(snapshot: Snapshot, listed: Listed, path: string, signal
     case 'read':
     case 'changed': // No digest was promised to this reader.
       if (reading.bytes.length > MAX_READ_BYTES) return miss(`is over ${MAX_READ_BYTES} bytes.`);
-      return contentOf(snapshot, listed, path, reading.bytes);
+      return resultOf(snapshot, listed, path, reading.bytes);
     case 'missing':
       return miss(`is not there.${await filesIn(listed, path.split('/').slice(0, -1).join('/'), signal)}`);
     case 'directory':
@@ -92,16 +92,12 @@ async function readFile(snapshot: Snapshot, listed: Listed, path: string, signal
   }
 }
 
-function contentOf({ addresses }: Snapshot, { skill }: Listed, path: string, bytes: Uint8Array): ToolResult {
+function resultOf({ addresses }: Snapshot, { skill }: Listed, path: string, bytes: Uint8Array): ToolResult {
   const text = textOf(bytes);
   if (text !== undefined) return success(text);
   const root = addresses.rootOf(skill);
-  const resource = {
-    uri: root === undefined ? pathToFileURL(`${skill.directory}/${path}`).href : uriOf(root, path),
-    mimeType: typeOfName(path) ?? 'application/octet-stream',
-    blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
-  };
-  return { content: [{ type: 'resource', resource }] };
+  const uri = root === undefined ? pathToFileURL(`${skill.directory}/${path}`).href : uriOf(root, path);
+  return { content: [{ type: 'resource', resource: contentOf(uri, path, bytes) }] };
 }
 
 const MOST_SHOWN = 50;
