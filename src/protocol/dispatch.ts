@@ -87,10 +87,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     const { id, params } = request;
     const key = idKey(id);
     if (session.calls.has(key)) {
-      return {
-        text: encodeError(id, invalidRequest('this id is still in flight')),
-        status: 400,
-      };
+      return { text: encodeError(id, invalidRequest('this id is still in flight')), status: 400 };
     }
     const control = new AbortController();
     const { signal } = control;
@@ -106,13 +103,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
       const method = era.methods.get(request.method);
       if (!method) throw methodNotFound(request.method);
       status = 200;
-      const result = await method.run(params, {
-        id,
-        peer,
-        session,
-        signal,
-        notify,
-      });
+      const result = await method.run(params, { id, peer, session, signal, notify });
       return signal.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status };
     } catch (error) {
       if (signal.aborted) return undefined;

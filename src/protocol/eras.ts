@@ -141,10 +141,7 @@ export function standingOf(decoded: Decoded, claims: Claims | undefined): Standi
 /** Reads a client's account of itself; a malformed one is as good as none. */
 export function clientOf(info: unknown): Client | undefined {
   if (!isObject(info) || typeof info.name !== 'string') return undefined;
-  return {
-    name: info.name,
-    version: typeof info.version === 'string' ? info.version : '',
-  };
+  return { name: info.name, version: typeof info.version === 'string' ? info.version : '' };
 }
 
 // --- internal ---
