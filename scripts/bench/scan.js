@@ -150,7 +150,7 @@ function connect(tree, args) {
   createInterface({ input: child.stdout }).on('line', (line) => {
     // Telling an answer by its beginning keeps megabytes of JSON out of the measurement.
     const id = Number(/^\{"jsonrpc":"2\.0","id":(\d+)/.exec(line)?.[1]);
-    if (Number.isNaN(id)) notices += 1;
+    if (line.includes('"notifications/tools/list_changed"')) notices += 1;
     waiting.get(id)?.();
     waiting.delete(id);
     wake();

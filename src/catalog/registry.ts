@@ -74,7 +74,7 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     const loaded = await Promise.all(sources.map(load));
     const rules = { filter: await filter, dedupe: options.dedupe };
     const changed = loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
-    const after = before && !changed ? before : buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
+    const after = before && !changed ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
     contributions = loaded;
     current = after;
     announceFirst(after);

@@ -3,8 +3,9 @@
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
  */
 import type { Contribution, ForeignTool, Problem, Resource, Skill, Snapshot } from '../model.ts';
-import { createAddresses } from '../skills/address.ts';
+import { addressSteps } from '../skills/address.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
+import { createPacer, drive } from '../skills/pace.ts';
 import { createNames, findShadowed } from '../skills/resolve.ts';
 
 export interface SnapshotOptions {
@@ -14,11 +15,11 @@ export interface SnapshotOptions {
   readonly dedupe: boolean;
 }
 
-export function buildSnapshot(
+export async function buildSnapshot(
   contributions: readonly Contribution[],
   options: SnapshotOptions,
   generation: number,
-): Snapshot {
+): Promise<Snapshot> {
   const skills = contributions.flatMap((contribution) => contribution.skills.map(skillItem));
   const tools = contributions.flatMap((contribution) => contribution.tools.map(toolItem));
   const resources = contributions.flatMap((contribution) => contribution.resources.map(resourceItem));
@@ -29,7 +30,7 @@ export function buildSnapshot(
   const filtered = options.filter?.(items, ({ subject }) => subject, WELL_KNOWN) ?? { kept: items, problems: [] };
   const shown = filtered.kept.flatMap(({ skill }) => (skill ? [skill] : []));
   const names = createNames(shown, findStandIns(shown, options.dedupe));
-  const { addresses, problems: unaddressed } = createAddresses(names.listed);
+  const { addresses, problems: unaddressed } = await drive(addressSteps(names.listed), createPacer());
   return Object.freeze({
     generation,
     names,
@@ -71,10 +72,10 @@ function findStandIns(skills: readonly Skill[], dedupe: boolean): ReadonlyMap<Sk
   const firsts = new Map<string, Skill>();
   const standIns = new Map<Skill, Skill>();
   for (const skill of skills) {
-    const marks = dedupe && skill.text !== undefined ? [skill.place, `${skill.key}\0${skill.text}`] : [skill.place];
-    const first = marks.map((mark) => firsts.get(mark)).find((one) => one !== undefined);
+    const copy = dedupe && skill.text !== undefined ? `${skill.key}\0${skill.text}` : skill.place;
+    const first = firsts.get(skill.place) ?? firsts.get(copy);
     if (first) standIns.set(skill, first);
-    else for (const mark of marks) firsts.set(mark, skill);
+    else firsts.set(skill.place, skill).set(copy, skill);
   }
   return standIns;
 }

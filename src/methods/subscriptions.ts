@@ -3,7 +3,7 @@
  * Owns: the subscribers and the wording of notices. Leaves alone: when something changed (catalog/registry.ts).
  * Always true: a notice is sent only when what its reader would be listed has changed, and never before the handshake.
  */
-import type { Refreshed, Registry } from '../catalog/registry.ts';
+import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import {
   encodeNotice,
@@ -34,16 +34,26 @@ export interface Feed {
 
 export function createFeed(registry: Registry, topics: readonly Topic[], updates: Updates): Feed {
   const subscribers = new Set<Subscriber>();
+  let telling = Promise.resolve();
   let closed = false;
 
-  registry.onRefresh(({ before, after, ...refreshed }) => {
+  registry.onRefresh(({ before, after, reason }) => {
     if (!before || before === after) return;
-    for (const { topics: wanted, peer, send } of subscribers) {
-      for (const { method, digest } of wanted) {
-        if (digest(before, peer) !== digest(after, peer)) send(method, reasonOf(before, after, refreshed));
+    // Whoever comes later has been listed the new state already.
+    const readers = [...subscribers];
+    telling = telling.then(() => tell(readers, before, after, reason));
+  });
+
+  async function tell(readers: readonly Subscriber[], before: Snapshot, after: Snapshot, why: string): Promise<void> {
+    for (const reader of readers) {
+      for (const { method, digest } of reader.topics) {
+        const changed = digest(before, reader.peer) !== digest(after, reader.peer);
+        if (changed && subscribers.has(reader)) reader.send(method, reasonOf(before, after, why));
+        // Long lists take milliseconds to compare.
+        await new Promise((turn) => setImmediate(turn));
       }
     }
-  });
+  }
 
   function subscribe(subscriber: Subscriber, until: AbortSignal): void {
     if (until.aborted || closed) return;
@@ -137,7 +147,7 @@ interface Subscriber {
 }
 
 /** "2 skills added, 1 removed (watch)" */
-function reasonOf(before: Snapshot, after: Snapshot, { reason }: Pick<Refreshed, 'reason'>): string {
+function reasonOf(before: Snapshot, after: Snapshot, reason: string): string {
   const { added, changed, removed } = compareSkills(before, after);
   const parts = [
     ...(added > 0 ? [`${added} added`] : []),

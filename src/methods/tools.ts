@@ -32,6 +32,7 @@ export interface ShelfOptions extends HostOptions {
 /** `own`: the tools that are always there, in the order they are listed. */
 export function createToolShelf(own: readonly Tool[], options: ShelfOptions): ToolShelf {
   const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
+  const digests = new WeakMap<readonly ToolDefinition[], string>();
   const tables = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
   const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
   const tools = (snapshot: Snapshot) => new Map(all(snapshot).map((tool) => [tool.name, tool]));
@@ -60,7 +61,10 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
 
   return {
     list,
-    digest: (snapshot, peer) => JSON.stringify(list(snapshot, peer)),
+    digest(snapshot, peer) {
+      const definitions = list(snapshot, peer);
+      return remember(digests, definitions, () => JSON.stringify(definitions));
+    },
     size: (snapshot) => all(snapshot).length,
     find: (snapshot, name) => remember(tables, snapshot, () => everySpelling(tools(snapshot))).get(name),
     // Over the beginnings of names: a spelling may have a suffix. One look too many does no harm.

@@ -14,8 +14,14 @@ export interface Addressing {
   readonly problems: readonly Problem[];
 }
 
-/** `listed`: in order of precedence, so that the first of several skills gets the plainest URI. */
+/** All of them at once, for those who have time. */
 export function createAddresses(listed: readonly Listed[]): Addressing {
+  const steps = addressSteps(listed);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** `listed`: in order of precedence, so that the first of several skills gets the plainest URI. A step is one skill. */
+export function* addressSteps(listed: readonly Listed[]): Generator<void, Addressing> {
   const problems: Problem[] = [];
   const space = createSpace();
   const byDirectory = new Map(listed.map(({ skill }) => [skill.directory, skill]));
@@ -36,13 +42,15 @@ export function createAddresses(listed: readonly Listed[]): Addressing {
     return root;
   }
 
-  const roots = listed.flatMap((one) => {
+  const roots: (readonly [string, Listed])[] = [];
+  for (const one of listed) {
+    yield;
     const root = find(one.skill);
-    return root === undefined ? [] : [[root, one] as const];
-  });
+    if (root !== undefined) roots.push([root, one]);
+  }
   return {
     addresses: {
-      roots: new Map(roots.sort(([a], [b]) => compare(a, b))),
+      roots: new Map(roots.sort((one, other) => compare(one[0], other[0]))),
       rootOf: (skill) => found.get(skill),
     },
     problems,
@@ -105,7 +113,11 @@ const LONGEST_URI = 3 * 4096;
 // On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
 const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
 
+// Stands for itself, as nearly everything does.
+const UNRESERVED = /^[\w.~-]*$/;
+
 function encodeSegment(text: string): string {
+  if (UNRESERVED.test(text)) return text;
   // Half a surrogate pair has no encoding. No file that can be opened here has one in its name.
   return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\ufffd'));
 }
@@ -124,17 +136,14 @@ function enclosing(
   byDirectory: ReadonlyMap<string, Skill>,
   find: (skill: Skill) => string | undefined,
 ): { readonly root: string; readonly directory: string } | undefined {
-  for (
-    let directory = parentOf(skill.directory);
-    directory.length >= skill.root.length;
-    directory = parentOf(directory)
-  ) {
+  for (let below = skill.directory; ; ) {
+    const directory = parentOf(below);
+    if (directory.length < skill.root.length || directory === below) return undefined;
     const outer = byDirectory.get(directory);
     const root = outer && outer.root === skill.root ? find(outer) : undefined;
     if (root !== undefined) return { root, directory };
-    if (directory === parentOf(directory)) return undefined;
+    below = directory;
   }
-  return undefined;
 }
 
 /** An inner skill's URI continues the outer one's as its directory does, so that each file has one URI. */
@@ -148,15 +157,16 @@ function* candidates(skill: Skill, counts: Map<string, number>): Generator<strin
   const { name, provider, location, plugin, directory } = skill;
   // A skill of a server lies at a URI already.
   if (directory.startsWith(SCHEME)) yield directory;
-  const at = (prefix: string) => `${SCHEME}${prefixSegment(provider)}/${prefix}${name}`;
+  const start = SCHEME + prefixSegment(provider);
+  const at = (prefix: string) => `${start}/${prefixSegment(prefix)}/${name}`;
+  yield plugin ? at(plugin.name) : `${start}/${name}`;
   const longest = plugin ? `${plugin.name}@${plugin.marketplace}` : location;
-  const full = at(`${prefixSegment(longest)}/`);
-  yield plugin ? at(`${prefixSegment(plugin.name)}/`) : at('');
+  const full = at(longest);
   yield full;
   // A name has no @, so no skill can stand above all of these.
   for (let nth = (counts.get(full) ?? 1) + 1; ; nth++) {
     counts.set(full, nth);
-    yield at(`${prefixSegment(`${longest}@${nth}`)}/`);
+    yield at(`${longest}@${nth}`);
   }
 }
 

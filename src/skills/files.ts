@@ -58,9 +58,9 @@ export function readRegularFile(path: string, limit: number, flags = 0): Reading
       if (got === 0) break;
       length += got;
     }
-    const version = versionOf(before);
-    const whole = length === bytes.length && version === versionOf(fstatSync(handle, { bigint: true }));
-    return { version: whole ? version : undefined, fresh: isFresh(before), bytes };
+    const after = fstatSync(handle, { bigint: true });
+    const whole = length === bytes.length && after.ctimeNs === before.ctimeNs && after.size === before.size;
+    return { version: whole ? versionOf(before) : undefined, fresh: isFresh(before), bytes };
   } finally {
     closeSync(handle);
   }

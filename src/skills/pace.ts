@@ -16,6 +16,15 @@ export function createPacer(): Pacer {
   };
 }
 
+/** Takes steps until they are done, resting in between when it is time. */
+export async function drive<T>(steps: Generator<void, T>, pace: Pacer): Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    const rest = pace();
+    if (rest) await rest;
+  }
+}
+
 // --- internal ---
 
 // Long enough that giving back costs nothing, short enough that nobody waits for it.

@@ -16,7 +16,7 @@ import type { Problem, Skill } from '../model.ts';
 import { createDesk } from './desk.ts';
 import { codeOf, isInside, isMissing, isPassing, look, readRegularFile, versionOf } from './files.ts';
 import type { Library } from './library.ts';
-import { createPacer, type Pacer } from './pace.ts';
+import { createPacer, drive } from './pace.ts';
 import { nameKey } from './resolve.ts';
 import type { Root } from './roots.ts';
 import { readHead, remarkOn } from './skill.ts';
@@ -193,11 +193,3 @@ function rootKey({ directory, provider, location, plugin, within }: Root): strin
 }
 
 const pause = (length: number) => new Promise((done) => setTimeout(done, length));
-
-async function drive<T>(steps: Generator<void, T>, pace: Pacer): Promise<T> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value;
-    const rest = pace();
-    if (rest) await rest;
-  }
-}

@@ -44,13 +44,12 @@ export async function readHead(text: string): Promise<HeadReading> {
 export function cutHead(text: string): string | { readonly why: string } {
   const start = HEAD_START.exec(text)?.[0].length;
   if (start === undefined) return { why: 'there is no front matter' };
-  // A line more than the cap, so that a block that just fits is still seen to end.
-  const end = HEAD_END.exec(text.slice(start, start + MAX_HEAD + 5))?.index;
-  if (end === undefined || end > MAX_HEAD) {
+  const end = headEnd(text, start)?.at;
+  if (end === undefined) {
     const tooLong = text.length - start > MAX_HEAD;
     return { why: tooLong ? `front matter has no end within ${MAX_HEAD} characters` : 'front matter is not closed' };
   }
-  const block = text.slice(start, start + end).replace(/\r\n?/g, '\n');
+  const block = text.slice(start, end).replace(/\r\n?/g, '\n');
   return LONG_BLANK.test(block) ? { why: 'front matter has over 1000 blanks in a row' } : block;
 }
 
@@ -66,10 +65,9 @@ export function remarkOn(name: string, directory: string): Omit<Problem, 'where'
 /** Where the text behind the front matter begins; 0 when there is none. */
 export function bodyStart(text: string): number {
   const start = HEAD_START.exec(text)?.[0].length;
-  if (start === undefined) return 0;
-  const end = HEAD_END.exec(text.slice(start, start + MAX_HEAD + 5));
+  const end = start === undefined ? undefined : headEnd(text, start);
   if (!end) return 0;
-  const after = start + end.index + end[0].length;
+  const after = end.at + end.length;
   return after + (/^(?:\r\n|\r|\n)/.exec(text.slice(after, after + 2))?.[0].length ?? 0);
 }
 
@@ -84,7 +82,7 @@ export function readPlainHead(block: string): Fields | undefined {
   for (const line of block.split('\n')) {
     if (line === '') continue;
     const [, key, value] = PLAIN_LINE.exec(line) ?? [];
-    if (key === undefined || value === undefined || fields.has(key) || CONTROL.test(value)) return undefined;
+    if (key === undefined || value === undefined || fields.has(key) || NOT_PLAIN.test(value)) return undefined;
     const text = value.trimEnd();
     if (NOT_TEXT.test(text)) return undefined;
     fields.set(key, text);
@@ -117,18 +115,30 @@ export async function parseYaml(block: string): Promise<Readonly<Record<string, 
 // dashes alone on a line. The part before the dashes is capped: it is looked at before anything else is.
 const HEAD_START =
   /^\ufeff?(?:(?:[ \t]{0,80}|<!--[^\n]{0,200}-->[ \t]{0,80}|```[a-z]{0,20})(?:\r\n|\r|\n)){0,20}---[ \t]*(?:\r\n|\r|\n)/;
-const HEAD_END = /(?<=^|\n|\r)(?:---|\.\.\.)[ \t]*(?=[\r\n]|$)/;
+const HEAD_END = /[\r\n]((?:---|\.\.\.)[ \t]*)(?=[\r\n]|$)/;
 
-function accept(fields: Fields, note: string | undefined): HeadReading {
-  const parsed = v.safeParse(SkillHead, fields);
-  if (parsed.success) return { kind: 'read', head: parsed.output, note };
-  return { kind: 'unusable', why: parsed.issues.map((issue) => issue.message).join('; ') };
+/** The line that closes the block which begins at `start`. */
+function headEnd(text: string, start: number): { readonly at: number; readonly length: number } | undefined {
+  // From the line break before the block, which may be empty, to a line more than the cap: the end of one that just fits.
+  const end = HEAD_END.exec(text.slice(start - 1, start + MAX_HEAD + 5));
+  if (!end || end.index > MAX_HEAD) return undefined;
+  return { at: start + end.index, length: end[1]?.length ?? 0 };
 }
 
-const PLAIN_LINE = /^([A-Za-z][\w-]*): +([\p{L}\d](?:[^\n\t:#]|:(?=[^ \n])|(?<! )#)*)$/u;
+function accept({ name, description }: Fields, note: string | undefined): HeadReading {
+  // The schema has the words for what is wrong; for the many that are right it is slow.
+  if (typeof name === 'string' && typeof description === 'string' && name.trim() !== '' && description.trim() !== '') {
+    return { kind: 'read', head: { name: name.trim(), description: description.trim() }, note };
+  }
+  const { issues } = v.safeParse(SkillHead, { name, description });
+  return { kind: 'unusable', why: issues?.map((issue) => issue.message).join('; ') ?? 'it has no text' };
+}
+
+// A key, and a value that begins with a letter or digit.
+const PLAIN_LINE = /^([A-Za-z][\w-]*): +([\p{L}\d].*)$/u;
+// In a value: what ends it, and what YAML calls non-printable, lone surrogates included.
+const NOT_PLAIN = /:(?: |$)| #|[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/u;
 const NOT_TEXT = /^(?:null|~)$/i;
-// What YAML calls non-printable, lone surrogates included.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
 
 /** The field as text; a bare date, number or boolean stays what its author wrote. */
 function textField(attributes: Readonly<Record<string, unknown>>, block: string, key: string): unknown {

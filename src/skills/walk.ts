@@ -7,7 +7,7 @@
  * - every step is short: whoever drives the walk decides when to rest.
  */
 import { type Dirent, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { sep } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Skill } from '../model.ts';
 import { isFresh, isInside, isMissing, isPassing, look, placeOf, SKIPPED, versionOf } from './files.ts';
@@ -84,8 +84,9 @@ export function* walkRoot(root: Root, start: Directory): Generator<void, Walk> {
     places.add(place);
     directories.push(next.path);
     if (skill) skills.push(skill);
+    if (children.size === 0) continue;
     if (next.depth < root.depth) for (const child of [...children.values()].reverse()) ahead.push(child);
-    else if (next.depth === MAX_DEPTH && children.size > 0) tooDeep ??= next.path;
+    else if (next.depth === MAX_DEPTH) tooDeep ??= next.path;
   }
   if (tooDeep !== undefined) {
     problems.push({
@@ -122,21 +123,25 @@ function visit(directory: Directory, { within }: Root, problems: Problem[]): Lis
 
 const SKILL_FILE = 'SKILL.md';
 
+// Most directories have none, and thousands of empty maps are worth sharing one.
+const NO_CHILDREN = new Map<string, Directory>();
+
 /** What is in it now; for what was in it before, with what is known of that. */
 function list({ path, depth, listing: before }: Directory, place: string, version: string): Listing {
   const entries = readdirSync(path, { withFileTypes: true });
   const isChild = (entry: Dirent) =>
     (entry.isDirectory() || entry.isSymbolicLink()) && !SKIPPED.has(entry.name) && entry.name !== SKILL_FILE;
-  const children = new Map<string, Directory>();
-  for (const entry of entries.filter(isChild).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  const inside = entries.filter(isChild);
+  const children = inside.length === 0 ? NO_CHILDREN : new Map<string, Directory>();
+  for (const entry of inside.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const link = entry.isSymbolicLink();
     const known = before?.children.get(entry.name);
-    const fresh = { path: join(path, entry.name), link, depth: depth + 1, listing: undefined };
+    const fresh = { path: path + sep + entry.name, link, depth: depth + 1, listing: undefined };
     children.set(entry.name, known?.link === link ? known : fresh);
   }
   const file = entries.find((entry) => entry.name === SKILL_FILE);
   const entry = before?.place === place ? before.skill?.entry : undefined;
-  const skill = file && { path: join(path, SKILL_FILE), directory: path, place, kind: kindOf(file), entry };
+  const skill = file && { path: path + sep + SKILL_FILE, directory: path, place, kind: kindOf(file), entry };
   return { version, place, children, skill };
 }
 

@@ -36,7 +36,8 @@ function skill(owner: string, name: string, { place, text }: Traits = {}): Skill
   };
 }
 
-const namesOf = (skills: readonly Skill[], dedupe = false): Names => snapshotOf(skills, dedupe).names;
+const namesOf = async (skills: readonly Skill[], dedupe = false): Promise<Names> =>
+  (await snapshotOf(skills, dedupe)).names;
 
 function snapshotOf(skills: readonly Skill[], dedupe = false) {
   const contribution = { skills, tools: [], resources: [], problems: [], watched: [], unsettled: false };
@@ -185,31 +186,31 @@ const TABLE: readonly (readonly [
 ];
 
 for (const [what, list, listed, meanings] of TABLE) {
-  test(`names: ${what}`, () => {
+  test(`names: ${what}`, async () => {
     const skills = list.map(([owner, name]) => skill(owner, name));
-    const names = namesOf(skills);
+    const names = await namesOf(skills);
     assert.deepEqual(ids(names), listed);
     const actual = Object.fromEntries(Object.keys(meanings).map((name) => [name, shown(names.resolve(name), skills)]));
     assert.deepEqual(actual, meanings);
   });
 }
 
-test('names: one directory reached from two providers is one entry, and both prefixes load it', () => {
+test('names: one directory reached from two providers is one entry, and both prefixes load it', async () => {
   const skills = [skill('claude', 'pdf', { place: 'x' }), skill('codex', 'pdf', { place: 'x' })];
-  const names = namesOf(skills);
+  const names = await namesOf(skills);
   assert.deepEqual(ids(names), ['pdf']);
   for (const name of ['pdf', 'claude:pdf', 'codex:pdf']) assert.equal(shown(names.resolve(name), skills), 0, name);
 });
 
-test('names: byte-identical copies are folded when asked for, and only then', () => {
+test('names: byte-identical copies are folded when asked for, and only then', async () => {
   const skills = [skill('claude', 'pdf', { text: 't' }), skill('codex', 'pdf', { text: 't' }), skill('cursor', 'pdf')];
-  assert.deepEqual(ids(namesOf(skills)), ['claude:pdf', 'codex:pdf', 'cursor:pdf']);
-  const folded = namesOf(skills, true);
+  assert.deepEqual(ids(await namesOf(skills)), ['claude:pdf', 'codex:pdf', 'cursor:pdf']);
+  const folded = await namesOf(skills, true);
   assert.deepEqual(ids(folded), ['claude:pdf', 'cursor:pdf']);
   assert.equal(shown(folded.resolve('codex:pdf'), skills), 0);
 });
 
-test('names: a shadowed skill is a Problem that says how it loads', () => {
+test('names: a shadowed skill is a Problem that says how it loads', async () => {
   const skills = [
     skill('agents', 'pdf'),
     skill('claude', 'pdf'),
@@ -217,20 +218,20 @@ test('names: a shadowed skill is a Problem that says how it loads', () => {
     skill('docs@m', 'pdf'),
   ];
   assert.deepEqual(
-    snapshotOf(skills).problems.filter(({ what }) => what.includes('shadowed')),
+    (await snapshotOf(skills)).problems.filter(({ what }) => what.includes('shadowed')),
     [
       { where: skills[1]?.file, what: `is shadowed by ${skills[0]?.file}; it loads as "claude:pdf"` },
       { where: skills[2]?.file, what: `is shadowed by ${skills[0]?.file}; it loads as "claude@global:pdf"` },
     ],
   );
-  const rivals = snapshotOf([skill('claude', 'x'), skill('codex', 'x')]);
+  const rivals = await snapshotOf([skill('claude', 'x'), skill('codex', 'x')]);
   assert.deepEqual(
     rivals.problems.filter(({ what }) => what.includes('shadowed')),
     [],
   );
 });
 
-test('names: whatever clashes, every listed name loads exactly its own skill', () => {
+test('names: whatever clashes, every listed name loads exactly its own skill', async () => {
   const random = createRandom(7);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const owners = ['custom', 'agents', 'claude', 'claude@global', 'codex', 'codex@global', 'a', 'a:b', 'a@global'];
@@ -262,7 +263,7 @@ test('names: whatever clashes, every listed name loads exactly its own skill', (
       const copy = random() < 0.2 ? { place: pick(['p', 'q']) } : {};
       return skill(pick(owners), name || 'x', copy);
     });
-    const names = namesOf(skills, round % 2 === 0);
+    const names = await namesOf(skills, round % 2 === 0);
     const keys = new Set(names.listed.map(({ id }) => nameKey(id)));
     assert.equal(keys.size, names.listed.length, 'two entries have one name');
     for (const { id, skill: own } of names.listed) {
@@ -291,15 +292,19 @@ const NEAR: readonly (readonly [word: string, expected: readonly string[]])[] = 
   ['x'.repeat(101), []],
 ];
 
-test('names: near ones are found by their edits, with or without a prefix', () => {
-  const names = namesOf([skill('claude', 'pdf'), skill('claude', 'spreadsheets'), skill('example-skills@m', 'docx')]);
+test('names: near ones are found by their edits, with or without a prefix', async () => {
+  const names = await namesOf([
+    skill('claude', 'pdf'),
+    skill('claude', 'spreadsheets'),
+    skill('example-skills@m', 'docx'),
+  ]);
   for (const [word, expected] of NEAR) assert.deepEqual(names.near(word), expected, word);
 });
 
-test('names: neither many skills nor endless names make a look-up slow', () => {
+test('names: neither many skills nor endless names make a look-up slow', async () => {
   const long = Array.from({ length: 10_000 }, (_, at) => skill('claude', `${'long-name-'.repeat(9)}${at}`));
   const rivals = Array.from({ length: 2000 }, () => skill('codex', 'same'));
-  const names = namesOf([...long, ...rivals]);
+  const names = await namesOf([...long, ...rivals]);
   const start = performance.now();
   for (const word of [':'.repeat(1_000_000), 'a:'.repeat(500_000), 'long-name-'.repeat(10), 'codex:same', 'same']) {
     names.resolve(word);
@@ -309,7 +314,7 @@ test('names: neither many skills nor endless names make a look-up slow', () => {
   assert.ok(performance.now() - start < 3000);
 });
 
-test('names compare without case, blanks and Unicode spelling', () => {
+test('names compare without case, blanks and Unicode spelling', async () => {
   const same = [
     ['PDF', ' pdf '],
     ['É', 'e\u0301'],
@@ -330,7 +335,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-test('a snapshot without stand-ins needs none', () => {
+test('a snapshot without stand-ins needs none', async () => {
   const one = skill('claude', 'pdf');
   assert.deepEqual(createNames([one], new Map()).listed, [{ id: 'pdf', skill: one }]);
 });
