@@ -39,9 +39,13 @@ export interface Reply {
 
 /** One request and its whole answer. */
 export async function ask(url: string, options: Ask = {}): Promise<Reply> {
-  const response = await send(url, options);
+  const { response, sent } = await send(url, options);
+  const timer = setTimeout(() => response.destroy(new Error(`no end of the answer came from ${url}`)), PATIENCE_MS);
+  response.once('close', () => clearTimeout(timer));
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  // An answer may come before all of the question has gone out.
+  await sent;
   const { statusCode: status = 0, headers } = response;
   const last = /^data: (.*)$/m.exec(text.split('\n\n').findLast((part) => part.includes('data: ')) ?? '')?.[1];
   const parse = () => {
@@ -74,7 +78,7 @@ export interface Stream {
 
 /** One request whose answer is read as it comes. */
 export async function openStream(t: TestContext, url: string, options: Ask = {}): Promise<Stream> {
-  const response = await send(url, options);
+  const { response } = await send(url, options);
   t.after(() => response.destroy());
   const events: StreamEvent[] = [];
   const waiters: { take(event: StreamEvent): void; fail(error: Error): void }[] = [];
@@ -104,9 +108,16 @@ export async function openStream(t: TestContext, url: string, options: Ask = {})
   const next = () =>
     new Promise<StreamEvent>((take, fail) => {
       const event = events.shift();
-      if (event) take(event);
-      else if (over) fail(new Error('the stream ended'));
-      else waiters.push({ take, fail });
+      if (event) return take(event);
+      if (over) return fail(new Error('the stream ended'));
+      const timer = setTimeout(() => fail(new Error(`no event came from ${url}`)), PATIENCE_MS).unref();
+      const settle =
+        <T>(how: (value: T) => void) =>
+        (value: T) => {
+          clearTimeout(timer);
+          how(value);
+        };
+      waiters.push({ take: settle(take), fail: settle(fail) });
     });
   return {
     status: response.statusCode ?? 0,
@@ -153,10 +164,18 @@ export function initialize(client = 'test', version = '2025-11-25'): Answer {
 
 // --- internal ---
 
+// As long as for the program on its pipes.
+const PATIENCE_MS = 30_000;
+
 // The end of a stream, to one who reads on until it comes.
 const ignore = () => undefined;
 
-function send(url: string, { verb, headers = {}, body, raw }: Ask): Promise<IncomingMessage> {
+interface Sent {
+  readonly response: IncomingMessage;
+  readonly sent: Promise<void>;
+}
+
+function send(url: string, { verb, headers = {}, body, raw }: Ask): Promise<Sent> {
   const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const standard = { accept: 'application/json, text/event-stream' };
   const typed = content === undefined ? {} : { 'content-type': 'application/json' };
@@ -165,7 +184,8 @@ function send(url: string, { verb, headers = {}, body, raw }: Ask): Promise<Inco
       method: verb ?? (content === undefined ? 'GET' : 'POST'),
       headers: { ...standard, ...typed, ...headers },
     });
-    call.on('response', done);
+    const sent = new Promise<void>((over) => call.once('finish', over).once('close', over));
+    call.on('response', (response) => done({ response, sent }));
     call.on('error', fail);
     call.end(content);
   });
