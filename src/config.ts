@@ -12,9 +12,9 @@ import type { HostOptions } from './methods/hosts.ts';
 import type { Source } from './model.ts';
 import { splitPatterns } from './skills/patterns.ts';
 import type { SkillSourceOptions } from './skills/source.ts';
+import type { ToolName } from './tools/own.ts';
 
-export const TOOL_NAMES = ['skill', 'list', 'search', 'read'] as const;
-export type ToolName = (typeof TOOL_NAMES)[number];
+export const TOOL_NAMES: readonly ToolName[] = ['skill', 'list', 'search', 'read'];
 
 export interface SkillwireOptions {
   /** Further directories to look for skills in. */

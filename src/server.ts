@@ -4,7 +4,7 @@
  */
 import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
 import { startTriggers } from './catalog/triggers.ts';
-import { type Settings, TOOL_NAMES, type ToolName } from './config.ts';
+import { type Settings, TOOL_NAMES } from './config.ts';
 import type { HubSource } from './hub/source.ts';
 import type { UpstreamStatus } from './hub/upstream.ts';
 import type { Log } from './log.ts';
@@ -15,13 +15,11 @@ import { SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
 import { compareSkills, createFeed, type Topic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolShelf, toolMethods } from './methods/tools.ts';
 import { createUpdates, markAnnounced, resourceState, subscribeMethods } from './methods/updates.ts';
-import type { Problem, Snapshot, Tool } from './model.ts';
+import type { Problem, Snapshot } from './model.ts';
 import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
-import { listTool } from './tools/list.ts';
-import { readTool } from './tools/read.ts';
-import { searchTool } from './tools/search.ts';
-import { loadedText, skillTool } from './tools/skill.ts';
+import { instructionsFor, ownTools } from './tools/own.ts';
+import { loadedText } from './tools/skill.ts';
 import { VERSION } from './version.ts';
 
 export interface Server {
@@ -52,7 +50,7 @@ export function createServer(settings: Settings): Server {
   const hub = settings.hub ? lazyHub(settings, (reason) => void registry.refresh(reason)) : undefined;
   const sources = [createSkillSource(settings, log.info), ...(hub ? [hub] : []), ...settings.sources];
   const registry: Registry = createRegistry(sources, settings);
-  const own = ownTools(settings);
+  const own = ownTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
   const shelf = createToolShelf(own, { ...settings, sparing: settings.tools === 'auto' });
   const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
   const updates = createUpdates(registry, resourceState, markAnnounced);
@@ -120,34 +118,6 @@ export function createServer(settings: Settings): Server {
 
 // --- internal ---
 
-/** First one that takes no arguments: a client that tries the first tool it is shown must not meet an error. */
-function ownTools({ tools, cwd, log }: Settings): readonly Tool[] {
-  const wanted = tools === 'auto' ? TOOL_NAMES : tools;
-  const search = wanted.includes('search') ? 'skills.search' : undefined;
-  const table: readonly (readonly [ToolName, Tool])[] = [
-    ['list', listTool(cwd)],
-    ['skill', skillTool(log, search)],
-    ['search', searchTool(cwd)],
-    ['read', readTool()],
-  ];
-  return table.filter(([name]) => wanted.includes(name)).map(([, tool]) => tool);
-}
-
-const ADVICE: ReadonlyMap<string, string> = new Map([
-  [
-    'skill',
-    'Before you start a task, see whether one of the skills in the description of the skill tool fits; if so, load it by name and follow it.',
-  ],
-  ['skills.list', 'Prefer skills.list for exhaustive metadata about all skills.'],
-  ['skills.search', 'Prefer skills.search to find a skill by words in its text.'],
-  ['skills.read', 'skills.read gives the files a skill refers to.'],
-]);
-
-function instructionsFor(own: readonly Tool[]): string {
-  const advice = [...ADVICE].filter(([name]) => own.some((tool) => tool.name === name)).map(([, text]) => text);
-  return ['Skills are instructions for particular kinds of tasks.', ...advice].join(' ');
-}
-
 function healthOf(
   snapshot: Snapshot | undefined,
   toolsOf: (snapshot: Snapshot) => number,
@@ -175,8 +145,9 @@ function createOnceReport(log: Log): (problem: Problem) => void {
   const said = new Set<string>();
   return ({ where, what }) => {
     const text = `${where}: ${what}`;
-    if (said.size < MOST_SAID && !said.has(text)) log.warn(text);
+    if (said.has(text) || said.size >= MOST_SAID) return;
     said.add(text);
+    log.warn(text);
   };
 }
 

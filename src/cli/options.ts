@@ -10,11 +10,11 @@ import {
   type ListenAddress,
   type SkillwireOptions,
   TOOL_NAMES,
-  type ToolName,
 } from '../config.ts';
 import type { LEVELS, Level } from '../log.ts';
 import { DEFAULT_BUDGET } from '../methods/hosts.ts';
 import { nearest } from '../near.ts';
+import type { ToolName } from '../tools/own.ts';
 
 /** Something the person at the keyboard can mend: one line on stderr, exit 2. */
 export class UsageError extends Error {

@@ -1,0 +1,42 @@
+/**
+ * The tools that are always there, in the order they are listed.
+ * Owns: which there are, and what the instructions say of them. Leaves alone: what each does.
+ */
+import type { Log } from '../log.ts';
+import type { Tool } from '../model.ts';
+import { listTool } from './list.ts';
+import { readTool } from './read.ts';
+import { searchTool } from './search.ts';
+import { skillTool } from './skill.ts';
+
+export type ToolName = 'skill' | 'list' | 'search' | 'read';
+
+/** First one that takes no arguments: a client that tries the first tool it is shown must not meet an error. */
+export function ownTools(wanted: readonly ToolName[], cwd: string, log: Log): readonly Tool[] {
+  const search = wanted.includes('search') ? 'skills.search' : undefined;
+  const table: readonly (readonly [ToolName, Tool])[] = [
+    ['list', listTool(cwd)],
+    ['skill', skillTool(log, search)],
+    ['search', searchTool(cwd)],
+    ['read', readTool()],
+  ];
+  return table.filter(([name]) => wanted.includes(name)).map(([, tool]) => tool);
+}
+
+/** What a client tells its model of this server. */
+export function instructionsFor(own: readonly Tool[]): string {
+  const advice = [...ADVICE].filter(([name]) => own.some((tool) => tool.name === name)).map(([, text]) => text);
+  return ['Skills are instructions for particular kinds of tasks.', ...advice].join(' ');
+}
+
+// --- internal ---
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [
+    'skill',
+    'Before you start a task, see whether one of the skills in the description of the skill tool fits; if so, load it by name and follow it.',
+  ],
+  ['skills.list', 'Prefer skills.list for exhaustive metadata about all skills.'],
+  ['skills.search', 'Prefer skills.search to find a skill by words in its text.'],
+  ['skills.read', 'skills.read gives the files a skill refers to.'],
+]);
