@@ -62,12 +62,13 @@ function carryPipes({ create, stop, log }: Errand): Promise<void> {
 }
 
 async function carryHttp({ command, create, stop, log }: Errand, serve: 'serveHttp' | 'serveSse'): Promise<void> {
-  const { bind, ListenError } = await import('../transports/listener.ts');
+  const { bind, findHost, ListenError } = await import('../transports/listener.ts');
   const { findOpenDoor } = await import('../transports/doors.ts');
   const where = { ...command.where, token: process.env.SKILLWIRE_TOKEN };
-  const openDoor = findOpenDoor(where);
-  if (openDoor !== undefined) throw new UsageError(openDoor);
   try {
+    await findHost(where.host);
+    const openDoor = findOpenDoor(where);
+    if (openDoor !== undefined) throw new UsageError(openDoor);
     // The port first: a program that cannot have it has nothing else to say.
     const server = await bind(where);
     const onAccess = command.talk.level === 'debug' ? (access: object) => log.debug(JSON.stringify(access)) : undefined;

@@ -39,17 +39,16 @@ export function createDoors({ host, allowHosts, allowOrigins, token }: DoorOptio
   const numbersPass = !isLoopback(host);
   const secret = token === undefined ? undefined : digest(token);
 
-  const isOurs = (name: string) => names.has(name) || (numbersPass && isIP(unbracket(name)) !== 0);
-
   return {
     admit(headers) {
       const addressed = HOST.exec(headers.host ?? '')?.[1]?.toLowerCase();
-      if (addressed === undefined || !isOurs(addressed)) return stranger('this Host is not served here');
+      if (addressed === undefined || !(names.has(addressed) || (numbersPass && isNumber(addressed))))
+        return stranger('this Host is not served here');
       const origin = headers.origin?.toLowerCase();
       if (origin === undefined) return WELCOME;
       if (origins.has(origin)) return { kind: 'welcome', origin: headers.origin };
       const page = ORIGIN.exec(origin)?.[1];
-      return page !== undefined && isOurs(page) ? WELCOME : stranger('this Origin is not allowed here');
+      return page !== undefined && names.has(page) ? WELCOME : stranger('this Origin is not allowed here');
     },
     challenge(headers) {
       if (secret === undefined) return undefined;
@@ -76,7 +75,7 @@ export function findOpenDoor(options: {
 }
 
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  return /^localhost$/i.test(host) || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 // --- internal ---
@@ -91,6 +90,7 @@ const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
 const stranger = (why: string): Verdict => ({ kind: 'stranger', why });
 const digest = (text: string) => createHash('sha256').update(text).digest();
+const isNumber = (name: string) => isIP(unbracket(name)) !== 0;
 const unbracket = (name: string) => name.replace(/^\[(.*)\]$/, '$1');
 
 /** As it stands in a Host header: lower case, a v6 address in brackets. */

@@ -4,7 +4,7 @@
  * Always true: a stream holds at most MAX_UNREAD bytes and one message that its reader has not taken.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { isOver } from './requests.ts';
+import { dropIfUnread, isOver } from './requests.ts';
 
 // A reader this far behind is not reading. It is the size of the largest message we take, so a slow one may have one waiting.
 export const MAX_UNREAD = 4 * 1024 * 1024;
@@ -48,7 +48,11 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
       else write(':\n\n');
       unreadAtLastBeat = unread;
     },
-    end: () => void (isOver(response) || response.end()),
+    end() {
+      if (isOver(response)) return;
+      response.end();
+      dropIfUnread(response);
+    },
   };
 }
 

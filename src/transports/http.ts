@@ -43,6 +43,8 @@ export function createHttpEndpoint(handle: Handle, pulse: Pulse): Endpoint {
     if (!forms) return refuse(response, 406, 'Accept allows neither JSON nor an event stream');
     const claims = claimsOf(request);
     const decoded = decode(body.text);
+    if (!forms.events && 'method' in decoded && decoded.method === STREAM_ONLY)
+      return refuse(response, 406, 'Accept must allow text/event-stream');
     const answer = createAnswer(response, forms);
     const leave = pulse.join(answer.beat);
     const exchange = { ...answer, claims };
@@ -129,6 +131,8 @@ export function createHttpEndpoint(handle: Handle, pulse: Pulse): Endpoint {
 // --- internal ---
 
 const SESSION = 'mcp-session-id';
+// Its answer comes when it is over; what it is for comes before.
+const STREAM_ONLY = 'subscriptions/listen';
 const VERSION = 'mcp-protocol-version';
 
 // A message that stands alone gets its notices on its own response; there is no other way to its sender.

@@ -3,8 +3,9 @@
  * Owns: the port, sockets and their limits, the end. Leaves alone: what becomes of a request (router.ts).
  * Always true: after `close` no new work begins, and what was begun is answered.
  */
+import { lookup } from 'node:dns/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Handle } from '../protocol/index.ts';
 import { findOpenDoor } from './doors.ts';
 import { createPulse, type Pulse } from './events.ts';
@@ -62,7 +63,15 @@ export async function listen(
   const pulse = createPulse(limits.beatMs);
   const endpoint = createEndpoint(handle, pulse);
   const router = createRouter(endpoint, options);
-  server.on('request', router.respond);
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', (request, response) => {
+    silent.delete(request.socket);
+    router.respond(request, response);
+  });
   const { port } = server.address() as AddressInfo;
 
   return {
@@ -74,6 +83,8 @@ export async function listen(
       const drained = router.drain();
       onLast();
       await Promise.race([drained, closed]);
+      // Node counts a connection that has asked nothing yet as a busy one.
+      for (const socket of silent) socket.destroy();
       endpoint.close();
       pulse.stop();
       // Connections close as they fall idle, and this looks only once.
@@ -83,6 +94,15 @@ export async function listen(
       clearTimeout(enough);
     },
   };
+}
+
+/** A host that does not exist is a fault of its own, not an open door. */
+export async function findHost(host: string): Promise<void> {
+  try {
+    await lookup(host);
+  } catch {
+    throw new ListenError(`cannot listen on ${host}: no such host`);
+  }
 }
 
 /** Takes the port, so that a failure to is known before anything else is begun. */

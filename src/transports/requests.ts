@@ -81,8 +81,18 @@ export function sendText(response: ServerResponse, status: number, text: string,
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
-  // The rest of the answer waits for a client that has until then to take it.
-  if (response.writableLength > 0) response.setTimeout(UNREAD_MS);
+  dropIfUnread(response);
+}
+
+/** After the end: lets go of a client that takes nothing of the rest for `patience`. */
+export function dropIfUnread(response: ServerResponse, patience = UNREAD_MS): void {
+  if (response.writableLength === 0) return;
+  let left = Number.POSITIVE_INFINITY;
+  const look = setInterval(() => {
+    if (response.writableLength === left) response.destroy();
+    left = response.writableLength;
+  }, patience / 2).unref();
+  response.once('close', () => clearInterval(look));
 }
 
 export function sendNothing(response: ServerResponse, status: number, headers?: OutgoingHttpHeaders): void {

@@ -113,9 +113,11 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
 
 const HEALTH_PATH = '/healthz';
 
+/** Proxies may ask with the whole URL; which host it names was judged by the Host header. */
 function pathOf({ url = '' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
 }
 
 /** Lets pages of an allowed origin read our answers; whether that was all that was asked. */

@@ -44,6 +44,11 @@ test('a server bound elsewhere is also reached by its own name and by number, wh
   assert.equal(host('[fd00::1]', { allowHosts: ['fd00::1'] }), 'welcome');
 });
 
+test('a page is not ours for being addressed by number', () => {
+  assert.equal(origin('http://6.6.6.6', { host: '0.0.0.0' }), 'stranger');
+  assert.equal(origin('http://192.168.0.7', { host: '192.168.0.7' }), 'welcome');
+});
+
 test('an origin passes when its host is ours or when it was allowed by name', () => {
   for (const name of ['http://localhost:6274', 'https://127.0.0.1', 'http://[::1]:1', 'HTTP://LocalHost'])
     assert.equal(origin(name), 'welcome', name);
@@ -85,7 +90,7 @@ test('a port that others can reach is not opened without a token', () => {
   const open = { host: '0.0.0.0', token: undefined, noAuth: false };
   for (const where of ['0.0.0.0', '::', '192.168.0.7', 'box.local', '127.evil.com'])
     assert.match(findOpenDoor({ ...open, host: where }) ?? '', /SKILLWIRE_TOKEN/, where);
-  for (const where of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
+  for (const where of ['127.0.0.1', '127.1.2.3', '::1', 'localhost', 'LOCALHOST'])
     assert.equal(findOpenDoor({ ...open, host: where }), undefined, where);
   assert.equal(findOpenDoor({ ...open, noAuth: true }), undefined);
   assert.equal(findOpenDoor({ ...open, token: 's3cret' }), undefined);

@@ -208,6 +208,13 @@ test('what is no JSON-RPC over HTTP is told why', async (t) => {
   assert.equal((await ask(at('/mcp/'), json)).status, 404);
 });
 
+test('a subscription is refused to a client that takes no streams', async (t) => {
+  const { url } = await startWeb(t, { tree: makeTree(t) });
+  const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: modern({ notifications: {} }) };
+  const headers = { ...modernHeaders('subscriptions/listen'), accept: 'application/json' };
+  assert.equal((await ask(url, { body: message, headers })).status, 406);
+});
+
 test('JSON is JSON, whatever else its type says of it', async (t) => {
   const { url } = await start(t);
   for (const type of ['application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"; version=1']) {

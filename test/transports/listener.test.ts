@@ -172,19 +172,30 @@ test('a port in use, a host that is none and one that is too open are one line e
       1,
       /^skillwire: error: cannot listen on 192.0.2.1:3333: this machine has no such address/,
     ],
-    [['--host', 'no such host'], 1, /^skillwire: error: cannot listen on no such host:3333: /],
+    [['--host', 'no such host'], 1, /^skillwire: error: cannot listen on no such host: no such host/],
+    [['--host', '256.1.1.1'], 1, /^skillwire: error: cannot listen on 256.1.1.1: no such host/],
     [['--host', '0.0.0.0'], 2, /^skillwire: listening on 0.0.0.0 lets others in: set SKILLWIRE_TOKEN/],
     [['--port', '65536'], 2, /^skillwire: --port must be a whole number from 0 to 65535/],
     [['--allow-origin', '*'], 2, /^skillwire: --allow-origin must be scheme:/],
     [['--allow-host', 'http://x'], 2, /^skillwire: --allow-host must be a name/],
   ];
   for (const [args, code, line] of rows) {
-    const env = args.includes('192.0.2.1') || args.includes('no such host') ? { SKILLWIRE_TOKEN: 'x' } : {};
+    const env = args.includes('192.0.2.1') ? { SKILLWIRE_TOKEN: 'x' } : {};
     const program = startProgram(t, { tree, env, args: ['--transport', 'http', ...args] });
     assert.equal(await program.exit(), code, args.join(' '));
     assert.match(program.stderr(), line);
     assert.match(program.stderr(), /^[^\n]*\n$/);
   }
+});
+
+test('a connection that has asked nothing does not hold up the end', async (t) => {
+  const server = await startSlow(t, { lastAnswersMs: 60_000 });
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  // A request of its own shows that the server has taken the connection before it.
+  assert.equal((await ask(new URL('/healthz', server.url).href)).status, 200);
+  await server.close();
+  socket.destroy();
 });
 
 test('a client that dawdles over its headers or its body is dropped', async (t) => {
