@@ -89,8 +89,21 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       return thenEnd(await serveSse(handle, listenOptions(where)));
     },
     async serveStdio(pipes, stop = new AbortController().signal) {
-      await serveStdio(handle, pipes, { stop, onLast: close });
+      let lastCalls: NodeJS.Timeout | undefined;
+      const onLast = () => {
+        close();
+        // Ending the servers behind us answers every call that still waits for one.
+        lastCalls = setTimeout(() => void end(), LAST_CALLS_MS);
+      };
+      await serveStdio(handle, pipes, { stop, onLast });
+      clearTimeout(lastCalls);
       await end();
     },
   };
 }
+
+// --- internal ---
+
+// A client that has closed its end may still read the answer to what it asked, or be gone; there is no telling which.
+// A server that is slow must not keep us alive for nobody.
+const LAST_CALLS_MS = 10_000;

@@ -88,8 +88,13 @@ export function openHttpWire({ url, headers: credentials }: HttpTarget, events: 
   async function listen(headers: HeaderFields): Promise<void> {
     let place = UNKNOWN;
     while (!life.signal.aborted) {
-      const response = await openStream(headers, place.mark, life.signal);
-      place = await readStream(response, place, events);
+      try {
+        const response = await openStream(headers, place.mark, life.signal);
+        place = await readStream(response, place, events);
+      } catch (error) {
+        // A server that refuses has no such stream; one that cannot be reached may have it again later.
+        if (error instanceof HttpError) return events.debug(`no standing stream: ${error.message}`);
+      }
       await pause(Math.max(place.wait, LEAST_STANDING_WAIT_MS), life.signal);
     }
   }
@@ -117,9 +122,7 @@ export function openHttpWire({ url, headers: credentials }: HttpTarget, events: 
       setTimeout(() => control.abort(), LINGER_MS).unref();
     },
     drop: (id) => streams.get(idKey(id))?.abort(),
-    listen(headers) {
-      void listen(headers).catch((error) => events.debug(`no standing stream: ${asError(error).message}`));
-    },
+    listen: (headers) => void listen(headers),
     async close() {
       if (life.signal.aborted) return;
       life.abort();

@@ -43,7 +43,8 @@ export interface Link {
   readonly ended: AbortSignal;
   /** When something last came in, as `performance.now()` has it. */
   lastHeard(): number;
-  close(): Promise<void>;
+  /** What still waits for an answer fails with `reason`. */
+  close(reason?: Error): Promise<void>;
 }
 
 export interface LinkListener {
@@ -60,6 +61,11 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
 
   function failAll(error: Error): void {
     for (const one of [...waiting.values()]) one.fail(error);
+  }
+
+  function finish(error: Error): void {
+    end.abort(error);
+    failAll(error);
   }
 
   function take(message: Message): void {
@@ -109,10 +115,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
     },
     undelivered: (id, error) => waiting.get(idKey(id))?.fail(error),
     lost: failAll,
-    closed(error) {
-      end.abort(error);
-      failAll(error);
-    },
+    closed: finish,
     debug: listener.debug,
   });
 
@@ -171,7 +174,17 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
     notify('notifications/cancelled', { requestId, reason }, headers);
   }
 
-  return { wire, request, notify, ended: end.signal, lastHeard: () => heard, close: () => wire.close() };
+  return {
+    wire,
+    request,
+    notify,
+    ended: end.signal,
+    lastHeard: () => heard,
+    close(reason = new UpstreamError('the connection was closed')) {
+      finish(reason);
+      return wire.close();
+    },
+  };
 }
 
 // --- internal ---

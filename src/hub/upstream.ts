@@ -94,6 +94,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
   async function runOnce(): Promise<Run> {
     const session = await openSession(plan, verdict, { ...host, debug }, life.signal);
     const end = new AbortController();
+    let error: Error | undefined;
     verdict = session.verdict;
     try {
       await restock(session);
@@ -108,12 +109,12 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       open = { session, vigil };
       condition.enter('ready');
       debug(`protocol ${session.conversation.version}, ${offer.tools.length} tools`);
-      const error = await firstOf([session.link.ended, end.signal, life.signal]);
+      error = await firstOf([session.link.ended, end.signal, life.signal]);
       return { lasted: performance.now() - began, error };
     } finally {
       open = undefined;
       end.abort();
-      await session.link.close();
+      await session.link.close(error);
     }
   }
 

@@ -147,6 +147,19 @@ test('an answer too big to hold fails its call and no other', async (t) => {
   assert.equal((await hub.call('one:echo', { text: 'fine' })).content[0].text, 'fine');
 });
 
+test('a call that never ends keeps nobody alive whose client is gone, and a quick one is still answered', async (t) => {
+  const hub = await startHub(t, { one: upstream() });
+  await hub.waitForTools(has('one:slow'), 'its tools');
+  const slow = (id: string, ms: number) =>
+    hub.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'one:slow', arguments: { ms } } });
+  slow('quick', 300);
+  slow('never', 3_600_000);
+  assert.equal(await hub.end(), 0);
+  const answerTo = (id: string) => hub.received.find((message) => message.id === id).result.content[0].text;
+  assert.equal(answerTo('quick'), 'slow is done');
+  assert.match(answerTo('never'), /could not be called: the hub was closed/);
+});
+
 for (const [how, end] of [
   ['its client goes', (hub: { end(): Promise<number | null> }) => hub.end()],
   ['it gets SIGTERM', terminate('SIGTERM')],
