@@ -32,6 +32,15 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => ESCAPES.get(char) ?? `\\u${hex(char)}`);
 }
 
+/** A name that looks the same wherever it is shown: on one line, without what `printable` or XML would have to replace. */
+export function speakable(name: string): string {
+  return name
+    .replace(/\s+/g, ' ')
+    .replace(UNPRINTABLE, '')
+    .replace(/[\ufffe\uffff]/g, '')
+    .trim();
+}
+
 /** An error as a person wants it: the message; the stack comes at debug level. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -76,3 +76,10 @@ test('a skill that two providers share stays when either of them is asked for', 
     assert.match(await program.skill('pdf'), new RegExp(`Provider: ${provider}\n`));
   }
 });
+
+test('a pattern of any length is harmless', async (t) => {
+  const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
+  const program = startProgram(t, { tree, args: ['--exclude', 'a'.repeat(70_000)] });
+  assert.match(await program.description(), /<name>pdf<\/name>/);
+  await program.waitForStderr(/matches nothing/);
+});

@@ -64,7 +64,10 @@ test('a bare name that several have is an error that lists every full id', async
   const program = startProgram(t, { tree });
   const own = await program.call('skill', { name: 'pdf' });
   assert.equal(own.isError, true);
-  assert.match(own.content[0].text, /'pdf' is ambiguous: .*\n\n- claude:pdf\n- codex:pdf\n\nUse the full name/);
+  assert.match(
+    own.content[0].text,
+    /'pdf' is ambiguous: .*\n\n- claude:pdf\n- codex:pdf\n\nTo load one of them, use the full name/,
+  );
   const plugins = await program.call('skill', { name: 'X' });
   assert.equal(plugins.isError, true);
   assert.match(plugins.content[0].text, /\n- docs:x\n- more:x\n/);
@@ -129,5 +132,19 @@ test('a name is only ever looked up, never a path', async (t) => {
     const answer = await program.call('skill', { name });
     assert.equal(answer.isError, true, name);
     assert.match(answer.content[0].text, /not found\./, name);
+  }
+});
+
+test('a name with characters that cannot be shown is listed without them, and loads', async (t) => {
+  const names = ['bell\\a', 'x\\0y', '\\uFFFEq', 'rtl\\u202Eevil', 'lrm\\u200ex', 'two\\nlines'];
+  const files = names.map((name, at) => [`skills/s${at}/SKILL.md`, `---\nname: "${name}"\ndescription: d\n---\n`]);
+  const tree = makeTree(t, Object.fromEntries(files));
+  for (const describe of ['full', 'list', 'compact']) {
+    const program = startProgram(t, { tree, args: ['--describe', describe] });
+    const text = await program.description();
+    for (const name of ['bell', 'xy', 'q', 'rtlevil', 'lrmx', 'two lines']) {
+      assert.match(text, new RegExp(`(?:<name>|- )${name}(?:</name>|: )`), describe);
+      assert.match(await program.skill(name), /^Loading: /);
+    }
   }
 });

@@ -199,3 +199,32 @@ test('what is against the rules but harmless loads, and is said only at debug le
   await program.waitForStderr(/a\/SKILL.md: name "other" differs from its directory/);
   await program.waitForStderr(/b\/SKILL.md: name "Odd Name!" is not/);
 });
+
+test('a root that is named twice serves its skills once, and still after a refresh', async (t) => {
+  const tree = makeTree(t, {
+    'a/pdf/SKILL.md': skillText('pdf'),
+    'home/.config/claude/skills/doc/SKILL.md': skillText('doc'),
+  });
+  const env = { CLAUDE_CONFIG_DIR: tree.at('home/.config/claude') };
+  const program = startProgram(t, {
+    tree,
+    env,
+    args: ['--skill-dir', 'a', '--skill-dir', 'a', '--refresh-interval', '100'],
+  });
+  await program.handshake();
+  const before = await program.description();
+  await program.waitForStderr(/refresh[^\n]*\n[\s\S]*refresh/);
+  assert.equal(await program.description(), before);
+  assert.match(before, /<name>pdf<\/name>/);
+  assert.match(before, /<name>doc<\/name>/);
+});
+
+test('.agents comes before its older spelling .agent', async (t) => {
+  const tree = makeTree(t, {
+    'home/.agents/skills/u/SKILL.md': skillText('u', 'now'),
+    'home/.agent/skills/u/SKILL.md': skillText('u', 'old'),
+  });
+  const program = startProgram(t, { tree });
+  assert.match(await program.skill('u'), /description: now/);
+  assert.match(await program.skill('agents@global#2:u'), /description: old/);
+});

@@ -242,3 +242,13 @@ test('filters are applied again at every refresh', async (t) => {
   assert.deepEqual(await names(program), ['a', 'c']);
   assert.match(await program.skill('secret-d'), /^Skill 'secret-d' not found\./);
 });
+
+test('a file that is saved by removing and writing it anew is not an error in between', async (t) => {
+  const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
+  const program = startProgram(t, { tree, args: ['--no-refresh'] });
+  await program.description();
+  tree.remove('skills/pdf/SKILL.md');
+  const asked = program.skill('pdf');
+  setTimeout(() => tree.write('skills/pdf/SKILL.md', skillText('pdf', 'new')), 5);
+  assert.match(await asked, /^Loading: pdf/);
+});

@@ -74,7 +74,7 @@ function findStandIns(skills: readonly Skill[], dedupe: boolean): ReadonlyMap<Sk
   for (const skill of skills) {
     const copy = dedupe && skill.text !== undefined ? `${skill.key}\0${skill.text}` : skill.place;
     const first = firsts.get(skill.place) ?? firsts.get(copy);
-    if (first) standIns.set(skill, first);
+    if (first && first !== skill) standIns.set(skill, first);
     else firsts.set(skill.place, skill).set(copy, skill);
   }
   return standIns;

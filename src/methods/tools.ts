@@ -85,7 +85,8 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
     {
       name: 'tools/call',
       async run(params, call) {
-        const { name, arguments: args = {} } = params;
+        const { name } = params;
+        const args = params.arguments ?? {};
         if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
         if (!isObject(args)) throw invalidParams('arguments must be an object');
         const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());

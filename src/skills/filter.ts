@@ -84,11 +84,14 @@ function compile(pattern: string): Test {
 
 /** Names are not paths: a star also crosses slashes and leading dots, and `!` is only a character. */
 function glob(pattern: string): Glob {
-  // A provider or plugin and nothing behind its colon names nothing.
-  if (pattern === '') return () => false;
+  // A provider or plugin and nothing behind its colon names nothing, and neither does what no name is long enough for.
+  if (pattern === '' || pattern.length > LONGEST_PATTERN) return () => false;
   const matches = picomatch(slashless(nameKey(pattern)), { dot: true, nonegate: true });
   return (text) => matches(slashless(text));
 }
+
+// The glob library refuses patterns of 64 KiB with an exception.
+const LONGEST_PATTERN = 10_000;
 
 // Stands for a slash on both sides of the comparison; no name or pattern contains it.
 const slashless = (text: string) => text.replaceAll('/', '\u0001');

@@ -89,6 +89,12 @@ function rootAt(directory: string, name: string, location: Location): Root {
   return { directory, provider: providerOf(name), location, depth: MAX_DEPTH };
 }
 
+/** By name, but the older spelling behind the one that is used now. */
+function byAge(a: string, b: string): number {
+  const key = (name: string) => (name === '.agent' ? '.agents ' : name);
+  return key(a) < key(b) ? -1 : 1;
+}
+
 /** `.agent` is an older spelling of `.agents`. */
 function providerOf(name: string): string {
   const provider = name.replace(/^\./, '').toLowerCase();
@@ -97,7 +103,7 @@ function providerOf(name: string): string {
 
 function dotDirectories(parent: string): readonly string[] {
   const found = namesIn(parent).filter((name) => name.length > 1 && name.startsWith('.') && name !== '.config');
-  return [...new Set([...WELL_KNOWN, ...withSkills(parent, found)])].sort();
+  return [...new Set([...WELL_KNOWN, ...withSkills(parent, found)])].sort(byAge);
 }
 
 function namesIn(directory: string): readonly string[] {

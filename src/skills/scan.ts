@@ -11,7 +11,7 @@
  * ones, whose cost is the thread hop and not the disk (measured: 4 µs against 14 to 60 µs for a stat).
  */
 import { basename } from 'node:path';
-import { messageOf } from '../log.ts';
+import { messageOf, speakable } from '../log.ts';
 import type { Problem, Skill } from '../model.ts';
 import { createDesk } from './desk.ts';
 import { codeOf, isInside, isMissing, isPassing, look, readRegularFile, versionOf } from './files.ts';
@@ -47,7 +47,9 @@ export function createScanner(): Scanner {
   return async (roots, progress) => {
     const pace = createPacer();
     const before = memory;
-    const starts = roots.map((root) => ({ root, start: before?.get(rootKey(root)) ?? startOf(root) }));
+    // A root that is named twice is walked once: two walks would share one memory.
+    const distinct = [...new Map(roots.map((root) => [rootKey(root), root])).values()];
+    const starts = distinct.map((root) => ({ root, start: before?.get(rootKey(root)) ?? startOf(root) }));
     const sightings: Sighting[] = [];
     const directories: string[] = [];
     const problems: Problem[] = [];
@@ -160,8 +162,16 @@ async function makeEntry(
   if (reading.kind === 'unusable') {
     return { version: remembered, skill: undefined, problem: { where: path, what: reading.why } };
   }
-  const name = reading.head.name.replace(/\s+/g, ' ');
+  const name = speakable(reading.head.name);
+  if (name === '') return { version: remembered, skill: undefined, problem: { where: path, what: 'name is empty' } };
   const held = text.length <= room ? text : undefined;
+  const readNow = () => {
+    if (held !== undefined && versionOf(look(path)) === version) return held;
+    // A newer text waits for its refresh, but a file that can no longer be read is an error at once.
+    if (!isInside(path, directory)) throw new Error(`${path} is a link that leaves its skill`);
+    const { bytes } = readRegularFile(path, MAX_SKILL_BYTES);
+    return held ?? bytes.toString();
+  };
   const skill: Skill = {
     name,
     key: nameKey(name),
@@ -176,17 +186,23 @@ async function makeEntry(
     version,
     text: held,
     files: library.filesOf(directory),
-    read() {
-      if (held !== undefined && versionOf(look(path)) === version) return held;
-      // A newer text waits for its refresh, but a file that can no longer be read is an error at once.
-      if (!isInside(path, directory)) throw new Error(`${path} is a link that leaves its skill`);
-      const { bytes } = readRegularFile(path, MAX_SKILL_BYTES);
-      return held ?? bytes.toString();
-    },
+    read: () => patiently(readNow),
   };
   const remark = reading.note === undefined ? remarkOn(name, basename(directory)) : { what: reading.note };
   return { version: remembered, skill, problem: remark && { where: path, ...remark } };
 }
+
+/** Some programs save by removing a file and writing it anew: one that is missing gets a moment to come back. */
+function patiently(read: () => string): string | Promise<string> {
+  try {
+    return read();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return pause(ABSENCE_MS).then(read);
+  }
+}
+
+const ABSENCE_MS = 50;
 
 function rootKey({ directory, provider, location, plugin, within }: Root): string {
   return [provider, location, plugin?.name, plugin?.marketplace, within, directory].join('\0');

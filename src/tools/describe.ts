@@ -27,13 +27,13 @@ function describeFully(listed: readonly Listed[], search: string | undefined): s
   return `Load a skill: instructions for one kind of task, written by this user, their team or a plugin.
 
 How to use it:
-- Before you start a task, look through <available_skills>. When a description fits, load that skill and follow it.
+- Before you start a task, look through the skills listed below. When a description fits, load that skill and follow it.
 - Give its name and nothing else: {"name": "pdf"}. Case does not matter.
 - Several skills may share a name. A prefix chooses one of them: {"name": "claude:pdf"}, {"name": "some-plugin:pdf"}.
 - The answer names the skill's base directory; paths inside the skill are relative to it.
 - Load only what is listed, and nothing twice.
 
-Where skills come from: directories with a SKILL.md in this project, in the user's home, and in plugins; <location> says which. Skills that are added or changed while this server runs appear here by themselves.${finder}
+Where skills come from: directories with a SKILL.md in this project, in the user's home, and in plugins; the location says which. Skills that are added or changed while this server runs appear here by themselves.${finder}
 
 <available_skills>
 ${listed.length === 0 ? NO_ENTRY : listed.map(entryOf).join('\n')}

@@ -129,7 +129,7 @@ function ambiguityOf(name: string, ids: readonly string[]): string {
 
 ${lines.join('\n')}
 
-Use the full name of one of them to load it.`;
+To load one of them, use the full name.`;
 }
 
 function absenceOf(name: string, { names }: Snapshot): string {
