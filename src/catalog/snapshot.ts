@@ -20,26 +20,23 @@ export async function buildSnapshot(
   options: SnapshotOptions,
   generation: number,
 ): Promise<Snapshot> {
-  const skills = contributions.flatMap((contribution) => contribution.skills.map(skillItem));
-  const tools = contributions.flatMap((contribution) => contribution.tools.map(toolItem));
-  const resources = contributions.flatMap((contribution) => contribution.resources.map(resourceItem));
-  const problems = contributions.flatMap((contribution) => contribution.problems);
+  const offer: Offer = {
+    skills: contributions.flatMap((contribution) => contribution.skills),
+    tools: contributions.flatMap((contribution) => contribution.tools),
+    resources: contributions.flatMap((contribution) => contribution.resources),
+  };
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
-  // All go through together, so that a pattern which selects some of one kind is not reported as idle for another.
-  const items = [...skills, ...tools, ...resources];
-  const filtered = options.filter?.(items, ({ subject }) => subject, WELL_KNOWN) ?? { kept: items, problems: [] };
-  const shown = filtered.kept.flatMap(({ skill }) => (skill ? [skill] : []));
-  const names = createNames(shown, findStandIns(shown, options.dedupe));
+  const { skills, tools, resources, idle } = options.filter ? choose(offer, options.filter) : { ...offer, idle: [] };
+  const names = createNames(skills, findStandIns(skills, options.dedupe));
   const { addresses, problems: unaddressed } = await drive(addressSteps(names.listed), createPacer());
+  const problems = contributions.flatMap((contribution) => contribution.problems);
   return Object.freeze({
     generation,
     names,
     addresses,
-    tools: filtered.kept.flatMap(({ tool }) => (tool ? [tool] : [])),
-    resources: new Map(
-      filtered.kept.flatMap(({ resource }) => (resource ? [[resource.definition.uri, resource] as const] : [])),
-    ),
-    problems: [...problems, ...filtered.problems, ...findShadowed(names), ...unaddressed] satisfies readonly Problem[],
+    tools,
+    resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
+    problems: [...problems, ...idle, ...findShadowed(names), ...unaddressed],
   });
 }
 
@@ -48,24 +45,41 @@ export async function buildSnapshot(
 // Providers a pattern may name even while they hold no skill.
 const WELL_KNOWN = ['agents', 'claude', 'codex', 'custom'];
 
-/** Something a filter may leave out. */
+/** What a filter chooses from. */
+interface Offer {
+  readonly skills: readonly Skill[];
+  readonly tools: readonly ForeignTool[];
+  readonly resources: readonly Resource[];
+}
+
+/** All go through together, so that a pattern which selects some of one kind is not reported as idle for another. */
+function choose(offer: Offer, filter: Filter): Offer & { readonly idle: readonly Problem[] } {
+  const items: readonly Item[] = [
+    ...offer.skills.map((skill) => ({
+      subject: { name: skill.name, group: skill.provider, plugin: skill.plugin },
+      skill,
+    })),
+    ...offer.tools.map((tool) => ({ subject: { name: tool.short, group: tool.server }, tool })),
+    ...offer.resources.map((resource) => ({
+      subject: { name: resource.definition.name, group: resource.server ?? '' },
+      resource,
+    })),
+  ];
+  const { kept, problems } = filter(items, ({ subject }) => subject, WELL_KNOWN);
+  return {
+    skills: kept.flatMap(({ skill }) => skill ?? []),
+    tools: kept.flatMap(({ tool }) => tool ?? []),
+    resources: kept.flatMap(({ resource }) => resource ?? []),
+    idle: problems,
+  };
+}
+
 interface Item {
   readonly subject: Subject;
   readonly skill?: Skill;
   readonly tool?: ForeignTool;
   readonly resource?: Resource;
 }
-
-const skillItem = (skill: Skill): Item => ({
-  subject: { name: skill.name, group: skill.provider, plugin: skill.plugin },
-  skill,
-});
-const toolItem = (tool: ForeignTool): Item => ({ subject: { name: tool.short, group: tool.server }, tool });
-
-const resourceItem = (resource: Resource): Item => ({
-  subject: { name: resource.definition.name, group: resource.server ?? '' },
-  resource,
-});
 
 /** Further ways to a directory already met and, if asked, further copies of a file already met: each with its first. */
 function findStandIns(skills: readonly Skill[], dedupe: boolean): ReadonlyMap<Skill, Skill> {

@@ -46,19 +46,12 @@ const NO_ENTRY = `<skill>
 <location>none</location>
 </skill>`;
 
-// A skill that has not changed is the same object in the next snapshot, and so is its entry.
-const entries = new WeakMap<object, { readonly id: string; readonly entry: string }>();
-
 function entryOf({ id, skill }: Listed): string {
-  const known = entries.get(skill);
-  if (known?.id === id) return known.entry;
-  const entry = `<skill>
+  return `<skill>
 <name>${xml(id)}</name>
 <description>${xml(skill.description)}</description>
 <location>${skill.location}</location>
 </skill>`;
-  entries.set(skill, { id, entry });
-  return entry;
 }
 
 function describePlainly(listed: readonly Listed[]): string {
