@@ -15,7 +15,7 @@ import {
   type Peer,
   type Session,
 } from '../protocol/index.ts';
-import { MOST_SUBSCRIPTIONS, type Updates } from './updates.ts';
+import { MOST_SUBSCRIPTIONS, type Reader, type Updates } from './updates.ts';
 
 /** One kind of change: how a subscription asks for it, how it is announced, and what it is a change of. */
 export interface Topic {
@@ -69,24 +69,25 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const wanted = topics.filter(({ key }) => notifications[key] === true);
       const tag = { [SUBSCRIPTION]: id };
-      const uris = await updates.served(urisIn(notifications));
-      notify('notifications/subscriptions/acknowledged', {
-        _meta: tag,
-        notifications: {
-          ...Object.fromEntries(wanted.map(({ key }) => [key, true])),
-          ...(uris.length > 0 ? { [RESOURCES]: uris } : {}),
-        },
-      });
       const over = new AbortController();
-      for (const uri of uris) {
-        const tell = (reason: string) => notify(UPDATED, { uri, _meta: { ...tag, [REASON]: reason } });
-        void updates.watch(uri, tell, over.signal);
-      }
+      const reader: Reader = {
+        begin: (uris) =>
+          notify('notifications/subscriptions/acknowledged', {
+            _meta: tag,
+            notifications: {
+              ...Object.fromEntries(wanted.map(({ key }) => [key, true])),
+              ...(uris.length > 0 ? { [RESOURCES]: uris } : {}),
+            },
+          }),
+        tell: (uri, reason) => notify(UPDATED, { uri, _meta: { ...tag, [REASON]: reason } }),
+      };
+      await updates.follow(urisIn(notifications), reader, over.signal);
       await new Promise<void>((end) => {
         const send = (method: string, reason: string) => notify(method, { _meta: { ...tag, [REASON]: reason } });
         subscribe({ topics: wanted, peer, send, end }, signal);
         signal.addEventListener('abort', () => end(), { once: true });
-        if (closed) end();
+        // Either may have come while the resources were looked at.
+        if (closed || signal.aborted) end();
       });
       over.abort();
       return { _meta: tag };

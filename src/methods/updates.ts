@@ -16,10 +16,14 @@ export const MOST_SUBSCRIPTIONS = 1000;
 export type StateOf = (snapshot: Snapshot, uri: string) => Promise<unknown>;
 
 export interface Updates {
-  /** Those of the URIs that something is served at. */
-  served(uris: readonly string[]): Promise<readonly string[]>;
-  /** Calls `tell` on every change until the signal fires; false when nothing is served there. */
-  watch(uri: string, tell: (reason: string) => void, until: AbortSignal): Promise<boolean>;
+  /** Follows those of the URIs that something is served at, until the signal fires. */
+  follow(uris: readonly string[], reader: Reader, until: AbortSignal): Promise<void>;
+}
+
+export interface Reader {
+  /** Called once, before anything is told: the URIs that will be followed. */
+  begin(served: readonly string[]): void;
+  tell(uri: string, reason: string): void;
 }
 
 /** `onChange` comes before the readers are told. */
@@ -37,7 +41,7 @@ export function createUpdates(
       if (state === entry.state) continue;
       entry.state = state;
       onChange(snapshot, uri);
-      for (const tell of entry.readers) tell(`resource changed (${reason})`);
+      for (const { tell } of entry.readers) tell(uri, `resource changed (${reason})`);
     }
   }
 
@@ -47,31 +51,30 @@ export function createUpdates(
   });
 
   return {
-    async served(uris) {
+    async follow(uris, reader, until) {
+      // Whoever follows nothing need not wait for the first scan.
+      if (uris.length === 0) return reader.begin([]);
       const snapshot = await registry.ready();
-      const states = await Promise.all(uris.map((uri) => stateOf(snapshot, uri)));
-      return uris.filter((_uri, at) => states[at] !== undefined);
-    },
-    async watch(uri, tell, until) {
-      const state = await stateOf(await registry.ready(), uri);
-      if (state === undefined) return false;
-      if (until.aborted) return true;
-      const entry = watched.get(uri) ?? { state, readers: new Set() };
-      // A reader of its own, so that one who asks twice can also stop one of the two.
-      const reader = (reason: string) => tell(reason);
-      entry.readers.add(reader);
-      watched.set(uri, entry);
-      until.addEventListener(
-        'abort',
-        () => {
-          entry.readers.delete(reader);
-          if (entry.readers.size === 0) watched.delete(uri);
-        },
-        { once: true },
-      );
-      return true;
+      const states = await Promise.all(uris.map(async (uri) => [uri, await stateOf(snapshot, uri)] as const));
+      const served = states.filter(([, state]) => state !== undefined);
+      reader.begin(served.map(([uri]) => uri));
+      if (until.aborted) return;
+      for (const [uri, state] of served) {
+        const entry = watched.get(uri) ?? { state, readers: new Set() };
+        entry.readers.add(reader);
+        watched.set(uri, entry);
+      }
+      until.addEventListener('abort', () => forget(reader, served), { once: true });
     },
   };
+
+  function forget(reader: Reader, followed: readonly (readonly [uri: string, state: unknown])[]): void {
+    for (const [uri] of followed) {
+      const entry = watched.get(uri);
+      entry?.readers.delete(reader);
+      if (entry?.readers.size === 0) watched.delete(uri);
+    }
+  }
 }
 
 /** A foreign resource is its own state: a new object means new content. */
@@ -79,8 +82,11 @@ export const resourceState: StateOf = async ({ resources, addresses }, uri) => {
   const foreign = resources.get(uri);
   if (foreign) return foreign;
   const place = placeAt(addresses, uri);
-  return place?.listed.skill.files.version(place.path);
+  // What cannot be looked at right now is there all the same.
+  return place?.listed.skill.files.version(place.path).catch(() => UNREADABLE);
 };
+
+const UNREADABLE = 'unreadable';
 
 /** The change has been told: the next read may give the new bytes, whatever was promised before. */
 export function markAnnounced({ addresses }: Snapshot, uri: string): void {
@@ -107,10 +113,16 @@ export function subscribeMethods(updates: Updates, notice: (uri: string, reason:
         const control = new AbortController();
         session.ended.addEventListener('abort', () => control.abort(), { signal: control.signal });
         held.set(uri, control);
-        const tell = (reason: string) => session.outlet(notice(uri, reason));
-        if (await updates.watch(uri, tell, control.signal)) return {};
-        held.delete(uri);
-        throw nothingAt(uri);
+        const reader: Reader = {
+          begin(served) {
+            if (served.length > 0) return;
+            held.delete(uri);
+            throw nothingAt(uri);
+          },
+          tell: (_uri, reason) => session.outlet(notice(uri, reason)),
+        };
+        await updates.follow([uri], reader, control.signal);
+        return {};
       },
     },
     {
@@ -129,5 +141,5 @@ export function subscribeMethods(updates: Updates, notice: (uri: string, reason:
 
 interface Watched {
   state: unknown;
-  readonly readers: Set<(reason: string) => void>;
+  readonly readers: Set<Reader>;
 }

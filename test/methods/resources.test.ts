@@ -193,6 +193,19 @@ test('a subscription to nothing, or to too much, is -32602; the modern era has n
   }
 });
 
+test('a subscription that is cancelled at once leaves nothing behind, and its id can be used again', async (t) => {
+  const program = startProgram(t, { tree: makeTree(t, { 'skills/a/SKILL.md': skillText('a') }) });
+  const params = modern({ notifications: { resourceSubscriptions: ['skill://custom/a/SKILL.md'] } });
+  for (let round = 0; round < 3; round++) {
+    program.send({ jsonrpc: '2.0', id: 'again', method: 'subscriptions/listen', params });
+    program.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'again' } });
+    await program.request('tools/list');
+  }
+  program.send({ jsonrpc: '2.0', id: 'again', method: 'tools/list' });
+  const answer = await program.waitFor((message) => message.id === 'again', 'the answer under that id');
+  assert.ok(answer.result);
+});
+
 test('lists are announced when they change, and only then', async (t) => {
   const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a', 'Old'), 'skills/a/x.md': 'x' });
   const program = startProgram(t, { tree });
