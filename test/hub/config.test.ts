@@ -11,7 +11,7 @@ import { PROGRAM } from '../harness/program.ts';
 import { makeTree, type Tree } from '../harness/tree.ts';
 import { startWeb } from '../harness/web.ts';
 
-const variables = { env: { KEY: 'k-123', EMPTY: '', NEST: '${KEY}' }, workspaceFolder: '/work', userHome: '/home/ada' };
+const variables = { env: { KEY: 'k-123', EMPTY: '', NEST: '${KEY}' }, workspaceFolder: '/work', userHome: '/home/you' };
 const plan = (entry: unknown, name = 'one'): Plan => planOf(name, entry, { from: '/f.json', variables });
 const reason = (entry: unknown, name?: string) => {
   const { way } = plan(entry, name);
@@ -70,7 +70,7 @@ test('variables are expanded in one pass', () => {
     ['${NOPE:-}', ''],
     ['${EMPTY}', ''],
     ['${KEY:-fallback}', 'k-123'],
-    ['${workspaceFolder}/x ${userHome}', '/work/x /home/ada'],
+    ['${workspaceFolder}/x ${userHome}', '/work/x /home/you'],
     ['${NEST}', '${KEY}'],
     ['$KEY $$ {KEY} ${', '$KEY $$ {KEY} ${'],
   ];
