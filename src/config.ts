@@ -81,7 +81,12 @@ export const DEFAULT_ADDRESS = {
   noAuth: false,
 } as const satisfies ListenAddress;
 
-export interface Settings extends SkillSourceOptions, RegistryOptions, TriggerOptions, HostOptions, HubSourceOptions {
+export interface Settings
+  extends SkillSourceOptions,
+    RegistryOptions,
+    TriggerOptions,
+    HostOptions,
+    Omit<HubSourceOptions, 'lineage'> {
   readonly tools: 'auto' | readonly ToolName[];
   readonly prompts: boolean;
   readonly hub: boolean;

@@ -1,6 +1,7 @@
 /** `skillwire`: the server as a library. Streams, clock and environment are the caller's. */
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
 import type { UpstreamStatus } from './hub/upstream.ts';
+import { LINEAGE_HEADER } from './lineage.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
 import type { Listening, ListenOptions } from './transports/listener.ts';
@@ -54,12 +55,13 @@ export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'se
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
-  const { handle, registry, status, health, close, end } = createServer(settings);
+  const { handle, registry, status, health, isCircle, close, end } = createServer(settings);
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
     token: where.token,
     health: () => ({ ...health() }),
+    isCircle: (headers) => isCircle(String(headers[LINEAGE_HEADER] ?? '')),
     onFault: (error) =>
       settings.log.error(`HTTP: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
     onLast: close,

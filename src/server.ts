@@ -5,8 +5,9 @@
 import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
 import { startTriggers } from './catalog/triggers.ts';
 import { type Settings, TOOL_NAMES } from './config.ts';
-import type { HubSource } from './hub/source.ts';
+import type { HubSource, HubSourceOptions } from './hub/source.ts';
 import type { UpstreamStatus } from './hub/upstream.ts';
+import { createLineage } from './lineage.ts';
 import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromptShelf, promptMethods } from './methods/prompts.ts';
@@ -29,6 +30,8 @@ export interface Server {
   health(): Health;
   /** The upstream servers, as far as they are known. */
   status(): readonly UpstreamStatus[];
+  /** Whether a request that came along this lineage has come from us. */
+  isCircle(lineage: string): boolean;
   /** Stops looking for changes and ends open subscriptions with their final answer. Calls in flight go on. */
   close(): void;
   /** After the last answer: ends the upstream servers and settles when nothing of them is left. */
@@ -47,7 +50,8 @@ export interface Health {
 
 export function createServer(settings: Settings): Server {
   const { log } = settings;
-  const hub = settings.hub ? lazyHub(settings, (reason) => void registry.refresh(reason)) : undefined;
+  const lineage = createLineage();
+  const hub = settings.hub ? lazyHub({ ...settings, lineage }, (reason) => void registry.refresh(reason)) : undefined;
   const sources = [createSkillSource(settings, log.info), ...(hub ? [hub] : []), ...settings.sources];
   const registry: Registry = createRegistry(sources, settings);
   const own = ownTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
@@ -106,6 +110,7 @@ export function createServer(settings: Settings): Server {
     registry,
     health: () => healthOf(registry.current(), shelf.size, status()),
     status,
+    isCircle: lineage.isCircle,
     close() {
       stopTriggers();
       feed.close();
@@ -154,7 +159,7 @@ function createOnceReport(log: Log): (problem: Problem) => void {
 const MOST_SAID = 10_000;
 
 /** The hub's code is loaded only where it is asked for: without it nothing can be started. */
-function lazyHub(settings: Settings, changed: (reason: string) => void): HubSource {
+function lazyHub(settings: HubSourceOptions, changed: (reason: string) => void): HubSource {
   let opened: HubSource | undefined;
   let opening: Promise<HubSource> | undefined;
   const open = async () => {

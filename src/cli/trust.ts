@@ -13,7 +13,7 @@ import { UsageError } from './options.ts';
 export function trustProject(): void {
   const { env, stdout } = process;
   const file = projectFile(process.cwd());
-  const found = readEntries(file, true);
+  const found = readEntries(file);
   if (found.kind !== 'read') throw new UsageError(`${file} ${found.kind === 'broken' ? found.why : 'does not exist'}`);
   trust(trustFile(homedir(), env), file, found.text);
   const lines = [...found.servers].map(([name, entry]) => `  ${name}: ${describe(entry)}`);

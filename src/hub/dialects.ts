@@ -73,6 +73,7 @@ const META = {
   level: `${PREFIX}logLevel`,
 } as const;
 const UNSUPPORTED_VERSION = -32022;
+const METHOD_NOT_FOUND = -32601;
 
 /** What one way of speaking adds to questions and takes from answers. */
 interface Dialect {
@@ -222,9 +223,9 @@ function converse(link: Link, dialect: Dialect, server: Identity, theirs: unknow
     paramHeaders: dialect.paramHeaders && link.wire.ownStreams,
     ask,
     async pulse(timeout) {
-      // An error is an answer too: who refuses is alive.
-      await ask(dialect.pulse, {}, { timeout }).catch((error) => {
-        if (!(error instanceof RpcError)) throw error;
+      const headers = dialect.headers(dialect.pulse, {});
+      await link.request(dialect.pulse, dialect.seal({}), { timeout, headers }).catch((error) => {
+        if (!isSignOfLife(error)) throw error;
       });
     },
     subscribe: (lost) => void dialect.subscribe(ask, link, capabilities).catch(lost),
@@ -237,10 +238,19 @@ function silence(milliseconds: number): Promise<typeof SILENT> {
   return new Promise((done) => void setTimeout(() => done(SILENT), milliseconds).unref());
 }
 
+/** Who refuses is alive; but an HTTP error may come from anybody on the way, unless it shows that the question was read. */
+function isSignOfLife(error: unknown): boolean {
+  if (error instanceof HttpError) return error.isAnswer && error.rpc?.code === METHOD_NOT_FOUND;
+  return error instanceof RpcError;
+}
+
+// 508: we are the server, or it is behind us.
+const FINAL: readonly number[] = [401, 403, 508];
+
 /** Refused for who we are, or never reached: another first word changes nothing. */
 function isFinal(error: Error): boolean {
   if (error instanceof RpcError) return false;
-  if (error instanceof HttpError) return error.status === 401 || error.status === 403;
+  if (error instanceof HttpError) return FINAL.includes(error.status);
   return !(error instanceof UpstreamError);
 }
 

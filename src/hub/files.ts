@@ -1,8 +1,11 @@
 /**
  * The files that name upstream servers: the user's, the project's, and those given by hand.
  * Owns: which files, in which order, and whom they are believed. Leaves alone: what an entry means (config.ts).
- * Always true: a whole entry replaces a whole entry; a project file that is not trusted starts, and stops, nothing.
+ * Always true:
+ * - a whole entry replaces a whole entry; a project file that is not trusted starts, and stops, nothing;
+ * - a file that cannot be understood, as while it is being written, counts as what it last was.
  */
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Watched } from '../model.ts';
@@ -29,19 +32,25 @@ export interface Configuration {
 
 export const projectFile = (cwd: string) => join(cwd, FILE_NAME);
 
-export function readConfiguration(options: FileOptions): Configuration {
+/** What was last understood of each file; kept by whoever reads more than once. */
+export type Memory = Map<string, Understood>;
+
+export function readConfiguration(options: FileOptions, memory: Memory = new Map()): Configuration {
   const { cwd, home, env } = options;
   const variables = { env, workspaceFolder: cwd, userHome: home };
   const plans = new Map<string, Plan>();
   const problems: Problem[] = [];
 
   for (const { file, needsTrust, mustExist } of filesOf(options)) {
-    const found = readEntries(file, mustExist);
-    if (found.kind === 'absent') continue;
-    if (found.kind === 'broken') {
-      problems.push({ where: file, what: found.why });
+    const now = readEntries(file);
+    if (now.kind === 'broken') problems.push({ where: file, what: now.why });
+    if (now.kind === 'absent' && mustExist) problems.push({ where: file, what: 'does not exist' });
+    const found = now.kind === 'broken' ? memory.get(file) : now;
+    if (found?.kind !== 'read') {
+      memory.delete(file);
       continue;
     }
+    memory.set(file, found);
     const trusted = !needsTrust || found.servers.size === 0 || isTrusted(trustFile(home, env), file, found.text);
     for (const [name, entry] of found.servers) {
       const plan = trusted
@@ -60,18 +69,21 @@ export function readConfiguration(options: FileOptions): Configuration {
   return { plans: [...plans.values()], problems, watched };
 }
 
-export type Entries =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'broken'; readonly why: string }
-  | { readonly kind: 'read'; readonly text: string; readonly servers: ReadonlyMap<string, unknown> };
+export type Entries = { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string } | Understood;
 
-export function readEntries(file: string, mustExist: boolean): Entries {
+export interface Understood {
+  readonly kind: 'read';
+  readonly text: string;
+  readonly servers: ReadonlyMap<string, unknown>;
+}
+
+export function readEntries(file: string): Entries {
   let text: string;
   try {
     text = readRegularFile(file, MAX_FILE).bytes.toString('utf8');
   } catch (error) {
     if (!isMissing(error)) return { kind: 'broken', why: `cannot be read: ${messageOf(error)}` };
-    return mustExist ? { kind: 'broken', why: 'does not exist' } : { kind: 'absent' };
+    return { kind: 'absent' };
   }
   const parsed = parse(text);
   if (!parsed) return { kind: 'broken', why: 'is not a JSON object' };
@@ -98,7 +110,16 @@ function filesOf({ cwd, home, configFiles, trustProject }: FileOptions): readonl
   const project = { file: projectFile(cwd), needsTrust: !trustProject, mustExist: false };
   const given = configFiles.map((file) => ({ file: resolve(cwd, file), needsTrust: false, mustExist: true }));
   // In the home directory the project's file is the user's own.
-  return [user, ...(project.file === user.file ? [] : [project]), ...given];
+  return [user, ...(realPath(project.file) === realPath(user.file) ? [] : [project]), ...given];
+}
+
+/** A home may be reached by a link, while the working directory is told without. */
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file; // It does not exist, or cannot be looked at: reading it tells which.
+  }
 }
 
 function parse(text: string): Params | undefined {

@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { platform as platformOf } from 'node:os';
+import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
 import type { Params } from '../protocol/index.ts';
 import { idlePlan, type Plan } from './config.ts';
@@ -19,6 +20,8 @@ export interface FleetOptions {
   readonly env: Environment;
   readonly log: Log;
   readonly client: Identity;
+  /** Where we stand among hubs that reach each other over HTTP. */
+  readonly lineage: Lineage;
   readonly healthInterval: number;
   /** What is offered by the server of that name has changed. */
   changed(name: string): void;
@@ -43,17 +46,19 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-export function createFleet({ env, log, client, healthInterval, changed }: FleetOptions): Fleet {
+export function createFleet({ env, log, client, lineage, healthInterval, changed }: FleetOptions): Fleet {
   const platform = platformOf();
   const reaper = createReaper(platform);
   const running = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
   const inherited = baseEnvironment(env);
   const ancestors = (env[LINEAGE] ?? '').split(' ').filter((one) => one !== '');
+  // Those that run us are in front of us too when we reach for them over HTTP.
+  lineage.isCircle(ancestors.join(' '));
 
   function start(plan: Plan): Upstream {
     const ready = withLineage(plan);
-    return createUpstream(ready, { client, log, healthInterval, changed, stdio: { platform, env, reaper } });
+    return createUpstream(ready, { client, lineage, log, healthInterval, changed, stdio: { platform, env, reaper } });
   }
 
   /** A hub may run a hub; but a server that is already among those we run in would run us for ever. */
@@ -66,11 +71,12 @@ export function createFleet({ env, log, client, healthInterval, changed }: Fleet
       .slice(0, 16);
     if (ancestors.includes(mark))
       return idlePlan(plan.name, plan.from, 'failed', 'not started: this hub runs inside it');
-    return { ...plan, way: { ...way, env: { ...inherited, ...way.env, [LINEAGE]: [...ancestors, mark].join(' ') } } };
+    const line = [...ancestors, mark, lineage.text()].join(' ');
+    return { ...plan, way: { ...way, env: { ...inherited, ...way.env, [LINEAGE]: line } } };
   }
 
-  function stop(upstream: Upstream): void {
-    const gone = upstream.close().finally(() => leaving.delete(gone));
+  function stop(upstream: Upstream, reason: string): void {
+    const gone = upstream.close(reason).finally(() => leaving.delete(gone));
     leaving.add(gone);
   }
 
@@ -83,7 +89,7 @@ export function createFleet({ env, log, client, healthInterval, changed }: Fleet
       for (const [name, { key, upstream }] of running) {
         if (wanted.get(name)?.key === key) continue;
         running.delete(name);
-        stop(upstream);
+        stop(upstream, 'its configuration was changed');
       }
       for (const [name, plan] of wanted) {
         if (!running.has(name)) running.set(name, { key: plan.key, upstream: start(plan) });
@@ -103,7 +109,7 @@ export function createFleet({ env, log, client, healthInterval, changed }: Fleet
       await Promise.all(upstreams().map((upstream) => upstream.settled()));
     },
     async close() {
-      for (const upstream of upstreams()) stop(upstream);
+      for (const upstream of upstreams()) stop(upstream, 'the hub was closed');
       running.clear();
       await Promise.all(leaving);
       reaper.close();
@@ -122,5 +128,5 @@ interface Member {
   readonly upstream: Upstream;
 }
 
-/** The servers that we run inside of, each by what it is started with. */
+/** The servers that we run inside of, each by what it is started with, and the hubs in front of us, each by its name. */
 const LINEAGE = 'SKILLWIRE_LINEAGE';

@@ -46,7 +46,7 @@ export interface ForeignResource extends Resource {
   fetch(signal: AbortSignal | undefined): Promise<object>;
 }
 
-/** Under their own URIs where only one server has them; `skill:` is ours. */
+/** Under their own URIs where only one server has them; `skill:` and `mcp:` are ours. */
 export function foreignResources(upstreams: readonly Upstream[]): readonly ForeignResource[] {
   const counts = new Map<string, number>();
   const all = upstreams.flatMap((upstream) =>
@@ -55,7 +55,7 @@ export function foreignResources(upstreams: readonly Upstream[]): readonly Forei
   for (const { definition } of all) counts.set(uriIn(definition), (counts.get(uriIn(definition)) ?? 0) + 1);
   return all.map(({ upstream, definition }) => {
     const uri = uriIn(definition);
-    const clear = counts.get(uri) === 1 && !uri.startsWith('skill:');
+    const clear = counts.get(uri) === 1 && !OURS.test(uri);
     return foreignResource(upstream, definition, clear ? uri : namespaced(upstream.plan.name, uri));
   });
 }
@@ -64,6 +64,9 @@ export function foreignResources(upstreams: readonly Upstream[]): readonly Forei
 
 const skills = new WeakMap<UpstreamSkill, Skill>();
 const resources = new WeakMap<Params, ForeignResource>();
+
+// Who lists a name that we give could stand in the place of what we give it to.
+const OURS = /^(skill|mcp):/i;
 
 const uriIn = ({ uri }: Params) => String(uri);
 

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type Id, idKey } from '../protocol/index.ts';
-import { createHttpClient, readBody } from './http.ts';
+import { createHttpClient, type HttpReply, type HttpRequest, readBody } from './http.ts';
 import { createSseParser } from './sse.ts';
 import { pause } from './time.ts';
 import {
@@ -24,14 +24,16 @@ export interface HttpTarget {
   readonly headers: HeaderFields;
 }
 
-export function openHttpWire({ url, headers: credentials }: HttpTarget, events: WireEvents): Wire {
-  const client = createHttpClient(url, credentials);
+export function openHttpWire(
+  { url, headers: credentials }: HttpTarget,
+  events: WireEvents,
+  common: () => HeaderFields,
+): Wire {
+  const client = createHttpClient(url, credentials, common);
   const life = new AbortController();
   const streams = new Map<string, AbortController>();
-  let session: string | undefined;
+  let session: HttpRequest['bound'];
   let lastHeaders: HeaderFields = {};
-
-  const inSession = (headers: HeaderFields) => (session === undefined ? headers : { ...headers, [SESSION]: session });
 
   function close(error: Error): void {
     if (life.signal.aborted) return;
@@ -41,30 +43,34 @@ export function openHttpWire({ url, headers: credentials }: HttpTarget, events: 
 
   function fail(id: Id | undefined, error: Error): void {
     if (life.signal.aborted) return;
-    const gone = error instanceof HttpError && error.status === 404 && session !== undefined;
+    const gone = session !== undefined && error instanceof HttpError && isForgotten(error);
     const reported = gone ? new SessionGone('the server has forgotten our session') : error;
     if (id !== undefined) events.undelivered(id, reported);
     else events.debug(`a notice was not taken: ${error.message}`);
     if (gone) close(reported);
   }
 
-  async function post({ text, id, headers }: Parcel, signal: AbortSignal): Promise<void> {
+  async function post({ text, id, repeatable, headers }: Parcel, signal: AbortSignal): Promise<void> {
     lastHeaders = headers;
-    const response = await client.send({
+    const { response, origin } = await client.send({
       method: 'POST',
       url,
-      headers: { ...inSession(headers), 'content-type': 'application/json', accept: `${JSON_TYPE}, ${SSE_TYPE}` },
+      headers: { ...headers, 'content-type': 'application/json', accept: `${JSON_TYPE}, ${SSE_TYPE}` },
+      bound: session,
       body: text,
+      repeatable,
       signal,
     });
     const named = response.headers[SESSION];
-    if (typeof named === 'string') session = named;
+    if (typeof named === 'string') session = { origin, headers: { [SESSION]: named } };
     const type = response.headers['content-type'] ?? '';
     if (id !== undefined && type.startsWith(SSE_TYPE)) return follow(id, response, headers, signal);
     const body = await readBody(response, MAX_MESSAGE);
     if (id === undefined) return;
     if (!type.startsWith(JSON_TYPE)) throw new UpstreamError(`the answer is ${type || 'of no type'}, not JSON`);
     events.text(body);
+    if (streams.has(idKey(id)) && !signal.aborted)
+      throw new UpstreamError('what came back is no answer to the request');
   }
 
   /** Reads the stream of one request to its end; a stream that breaks behind a mark is taken up again there. */
@@ -72,30 +78,40 @@ export function openHttpWire({ url, headers: credentials }: HttpTarget, events: 
     let { mark, wait } = await readStream(first, UNKNOWN, events);
     while (mark !== undefined && streams.has(idKey(id)) && !signal.aborted) {
       await pause(wait, signal);
-      const response = await openStream(headers, mark, signal);
+      const { response } = await openStream(headers, mark, signal);
       ({ mark, wait } = await readStream(response, { mark, wait }, events));
     }
     // Whoever has its answer by now does not hear this.
     if (!signal.aborted) throw new UpstreamError('the stream ended without an answer');
   }
 
-  function openStream(headers: HeaderFields, mark: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+  function openStream(headers: HeaderFields, mark: string | undefined, signal: AbortSignal): Promise<HttpReply> {
     const behind = mark === undefined ? {} : { 'last-event-id': mark };
-    return client.send({ method: 'GET', url, headers: { ...inSession(headers), accept: SSE_TYPE, ...behind }, signal });
+    const all = { ...headers, accept: SSE_TYPE, ...behind };
+    return client.send({ method: 'GET', url, headers: all, bound: session, repeatable: true, signal });
   }
 
   /** What the server says unasked. Not every server has it, and those that have may close it whenever they like. */
   async function listen(headers: HeaderFields): Promise<void> {
     let place = UNKNOWN;
+    let failures = 0;
+    let isGap = false;
     while (!life.signal.aborted) {
       try {
-        const response = await openStream(headers, place.mark, life.signal);
+        const { response } = await openStream(headers, place.mark, life.signal);
+        if (isGap) events.missed();
+        failures = 0;
         place = await readStream(response, place, events);
+        isGap = place.mark === undefined;
       } catch (error) {
-        // A server that refuses has no such stream; one that cannot be reached may have it again later.
-        if (error instanceof HttpError) return events.debug(`no standing stream: ${error.message}`);
+        events.debug(`no standing stream: ${asError(error).message}`);
+        // A server that has no such stream says so; any other failure may pass.
+        if (error instanceof HttpError && NO_STREAM.includes(error.status)) return;
+        failures += 1;
+        isGap = true;
       }
-      await pause(Math.max(place.wait, LEAST_STANDING_WAIT_MS), life.signal);
+      const wait = Math.max(place.wait, LEAST_STANDING_WAIT_MS) * 2 ** Math.min(failures, MOST_DOUBLINGS);
+      await pause(Math.min(wait, MOST_WAIT_MS), life.signal);
     }
   }
 
@@ -134,9 +150,9 @@ export function openHttpWire({ url, headers: credentials }: HttpTarget, events: 
   /** A courtesy that must not hold us up: the server would forget the session by itself. */
   async function endSession(): Promise<void> {
     const signal = AbortSignal.timeout(FAREWELL_MS);
-    const request = { method: 'DELETE', url, headers: inSession(lastHeaders), signal } as const;
+    const request = { method: 'DELETE', url, headers: lastHeaders, bound: session, repeatable: true, signal } as const;
     await client.send(request).then(
-      (response) => response.destroy(),
+      ({ response }) => response.destroy(),
       (error) => events.debug(`the session was not ended: ${asError(error).message}`),
     );
   }
@@ -149,9 +165,12 @@ const JSON_TYPE = 'application/json';
 const SSE_TYPE = 'text/event-stream';
 const FAREWELL_MS = 1000;
 const LINGER_MS = 2000;
-// What a server may ask us to wait, at most and, on the stream that only brings news, at least.
+// What a server may ask us to wait, at most, at least and, on the stream that only brings news, at least.
 const MOST_WAIT_MS = 60_000;
+const LEAST_WAIT_MS = 100;
 const LEAST_STANDING_WAIT_MS = 1000;
+const MOST_DOUBLINGS = 6;
+const NO_STREAM: readonly number[] = [404, 405];
 
 interface Place {
   readonly mark: string | undefined;
@@ -172,7 +191,7 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
         mark = id === '' ? undefined : id;
       },
       retry(milliseconds) {
-        wait = Math.min(milliseconds, MOST_WAIT_MS);
+        wait = Math.min(Math.max(milliseconds, LEAST_WAIT_MS), MOST_WAIT_MS);
       },
       tooLong: (limit) => events.lost(new UpstreamError(`a message over ${limit} characters was dropped`)),
     },
@@ -184,6 +203,11 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
     // A broken stream is an ended one: what it had brought so far counts, and `mark` says where to go on.
   }
   return { mark, wait };
+}
+
+/** 404 by the book; many servers say 400, to nobody in particular because they have not read on. */
+function isForgotten({ status, isAnswer }: HttpError): boolean {
+  return status === 404 || (status === 400 && !isAnswer);
 }
 
 function asError(error: unknown): Error {

@@ -1,7 +1,9 @@
 /**
  * One HTTP request to an upstream server, redirects followed.
  * Owns: redirects, who is shown credentials, what counts as an error. Leaves alone: what bodies mean (http-wire.ts).
- * Always true: the configured headers, which may be secrets, go to the configured origin and to no other.
+ * Always true:
+ * - the configured headers, which may be secrets, go to the configured origin and to no other;
+ * - what may have side effects is sent once.
  *
  * `node:http` and not `fetch`: fetch gives up on an answer after five minutes of silence, which is a long call's right.
  */
@@ -15,29 +17,41 @@ export interface HttpRequest {
   readonly url: URL;
   /** What the protocol says. */
   readonly headers: HeaderFields;
+  /** What only this origin may see, because it said so itself: a session. */
+  readonly bound?: { readonly origin: string; readonly headers: HeaderFields } | undefined;
   readonly body?: string;
+  /** Nothing happens twice when it arrives twice. */
+  readonly repeatable: boolean;
   readonly signal: AbortSignal;
 }
 
+export interface HttpReply {
+  /** Its body is not yet read. */
+  readonly response: IncomingMessage;
+  /** Who answered in the end, behind all redirects. */
+  readonly origin: string;
+}
+
 export interface HttpClient {
-  /** The answer, its body not yet read; rejects with an HttpError when the status is 400 or more. */
-  send(request: HttpRequest): Promise<IncomingMessage>;
+  /** Rejects with an HttpError when the status is 400 or more. */
+  send(request: HttpRequest): Promise<HttpReply>;
   close(): void;
 }
 
-/** `credentials`: the headers from the configuration. */
-export function createHttpClient(home: URL, credentials: HeaderFields): HttpClient {
+/** `credentials`: the headers from the configuration. `common`: what every request says, to whomever it goes. */
+export function createHttpClient(home: URL, credentials: HeaderFields, common: () => HeaderFields): HttpClient {
   const agents = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
 
-  function once({ method, url, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
+  function once({ method, url, headers, bound, body, signal }: HttpRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const isTls = url.protocol === 'https:';
       const own = url.origin === home.origin ? { ...basicAuth(home), ...credentials } : {};
+      const said = { ...common(), ...headers, ...(url.origin === bound?.origin ? bound.headers : {}) };
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const request = (isTls ? requestHttps : requestHttp)(url, {
         method,
         agent: isTls ? agents['https:'] : agents['http:'],
-        headers: { ...lowerCased(own), ...lowerCased(headers), ...length },
+        headers: { ...lowerCased(own), ...lowerCased(said), ...length },
       });
       // Not as its own `signal` option, and without an error: either would stick to the connection, which may already
       // be back in the pool, where nobody listens for errors.
@@ -51,14 +65,15 @@ export function createHttpClient(home: URL, credentials: HeaderFields): HttpClie
     });
   }
 
-  async function send(request: HttpRequest): Promise<IncomingMessage> {
+  async function send(request: HttpRequest): Promise<HttpReply> {
     let { url } = request;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
-      const response = await again(() => once({ ...request, url }));
+      const attempt = () => once({ ...request, url });
+      const response = await (request.repeatable ? again(attempt) : attempt());
       const { statusCode: status = 0 } = response;
       if (status >= 400) throw await errorFrom(status, response);
       const { location } = response.headers;
-      if (!REDIRECTS.includes(status) || location === undefined) return response;
+      if (!REDIRECTS.includes(status) || location === undefined) return { response, origin: url.origin };
       response.resume();
       url = redirected(url, location);
     }
@@ -102,7 +117,10 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 307, 308];
 const MAX_ERROR_BODY = 64 * 1024;
 
-/** A kept-alive connection may be closed by the server just as we use it: then nothing was sent, and once more is safe. */
+/**
+ * A kept-alive connection may be closed by the server just as we use it. Most likely nothing was read then, but nobody
+ * knows: the server may as well have broken off in the middle of the work.
+ */
 async function again<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
@@ -141,7 +159,8 @@ async function errorFrom(status: number, response: IncomingMessage): Promise<Htt
       ? new RpcError(message.error.code, message.error.message, message.error.data)
       : undefined;
   const hint = HINTS.get(status) ?? '';
-  return new HttpError(status, `HTTP ${status}${rpc ? `: ${rpc.message}` : ''}${hint}`, rpc);
+  const isAnswer = 'kind' in decoded && decoded.kind === 'response' && decoded.id !== null;
+  return new HttpError(status, `HTTP ${status}${rpc ? `: ${rpc.message}` : ''}${hint}`, { rpc, isAnswer });
 }
 
 const HINTS: ReadonlyMap<number, string> = new Map([

@@ -4,6 +4,8 @@
  */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { env as ownEnvironment } from 'node:process';
+import { createLineage } from '../lineage.ts';
 import { createLog, type Log } from '../log.ts';
 import type { ResourceDefinition } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
@@ -22,7 +24,7 @@ export { UpstreamError } from './wire.ts';
 export interface HubConfig {
   /** As in `.mcp.json` and `.kode.json`. */
   readonly mcpServers: Readonly<Record<string, unknown>>;
-  /** What variables in the entries are looked up in, and what stdio servers inherit a small part of. */
+  /** What variables in the entries are looked up in, and what stdio servers inherit a small part of; ours unless given. */
   readonly env?: Environment;
   readonly cwd?: string;
   readonly home?: string;
@@ -65,11 +67,12 @@ export interface Hub {
 export const DEFAULT_HEALTH_INTERVAL = 30_000;
 
 export function createHub(config: HubConfig): Hub {
-  const { env = {}, cwd = '.', home = homedir(), healthInterval = DEFAULT_HEALTH_INTERVAL } = config;
+  const { env = ownEnvironment, cwd = '.', home = homedir(), healthInterval = DEFAULT_HEALTH_INTERVAL } = config;
   const listeners = new Set<(server: string) => void>();
   const fleet = createFleet({
     env,
     healthInterval,
+    lineage: createLineage(),
     log: config.log ?? createLog(() => {}, 'error'),
     client: config.client ?? { name: 'skillwire', version: VERSION },
     changed: (name) => {

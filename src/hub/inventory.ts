@@ -43,8 +43,8 @@ export async function takeStock(
 ): Promise<Offer> {
   const asking = { timeout, signal };
   const [tools, skills, resources] = await Promise.all([
-    listTools(conversation, asking),
-    listSkills(conversation, asking).catch(nothingBut('skills/list')),
+    listTools(conversation, asking, redact),
+    listSkills(conversation, asking, redact).catch(nothingBut('skills/list')),
     listResources(conversation, asking).catch(nothingBut('resources/list')),
   ]);
   const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
@@ -70,25 +70,38 @@ interface Inventory<T> {
   readonly faults: readonly string[];
 }
 
-async function listTools(conversation: Conversation, asking: Asking): Promise<Inventory<UpstreamTool>> {
-  if (conversation.capabilities.tools === undefined) return { items: [], faults: [] };
-  const listed = await listAll(conversation, 'tools/list', 'tools', asking);
+async function listTools(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<UpstreamTool>> {
+  const listed = await listAllTools(conversation, asking);
   const items = new Map<string, UpstreamTool>();
   const faults = [...listed.faults];
   for (const definition of listed.items) {
     const { name } = definition;
     const headers = conversation.paramHeaders ? findParamHeaders(definition.inputSchema) : NO_HEADERS;
     const fault = toolFault(definition) ?? (headers.kind === 'unsound' ? headers.why : undefined);
-    if (fault !== undefined || headers.kind === 'unsound') faults.push(`tool ${echo(name)} is left out: ${fault}`);
-    else if (items.has(String(name))) faults.push(`tool ${echo(name)} is listed twice; the first is served`);
+    if (fault !== undefined || headers.kind === 'unsound')
+      faults.push(`tool ${echo(name, redact)} is left out: ${fault}`);
+    else if (items.has(String(name))) faults.push(`tool ${echo(name, redact)} is listed twice; the first is served`);
     else items.set(String(name), { name: String(name), definition, paramHeaders: headers.headers });
   }
   return { items: [...items.values()], faults };
 }
 
-async function listSkills(conversation: Conversation, asking: Asking): Promise<Inventory<UpstreamSkill>> {
+/** A server that announces nothing at all may have tools all the same; it is asked, but not waited for. */
+async function listAllTools(conversation: Conversation, asking: Asking): Promise<Inventory<Params>> {
+  const { capabilities } = conversation;
+  if (capabilities.tools !== undefined) return listAll(conversation, 'tools/list', 'tools', asking);
+  if (Object.keys(capabilities).length > 0) return NOTHING;
+  const timeout = Math.min(asking.timeout ?? UNANNOUNCED_MS, UNANNOUNCED_MS);
+  return listAll(conversation, 'tools/list', 'tools', { ...asking, timeout }).catch(() => NOTHING);
+}
+
+async function listSkills(
+  conversation: Conversation,
+  asking: Asking,
+  redact: Redact,
+): Promise<Inventory<UpstreamSkill>> {
   const { extensions } = conversation.capabilities;
-  if (!isObject(extensions) || !isObject(extensions[SKILLS_EXTENSION])) return { items: [], faults: [] };
+  if (!isObject(extensions) || !isObject(extensions[SKILLS_EXTENSION])) return NOTHING;
   const listed = await listAll(conversation, 'skills/list', 'skills', asking);
   const items = new Map<string, UpstreamSkill>();
   const faults = [...listed.faults];
@@ -97,20 +110,28 @@ async function listSkills(conversation: Conversation, asking: Asking): Promise<I
       const skill = understandEntry(raw);
       if (!items.has(skill.base)) items.set(skill.base, skill);
     } catch (error) {
-      faults.push(`skill ${echo(raw.uri)} is left out: ${messageOf(error)}`);
+      faults.push(`skill ${echo(raw.uri, redact)} is left out: ${messageOf(error)}`);
     }
   }
   return { items: [...items.values()], faults };
 }
 
 async function listResources(conversation: Conversation, asking: Asking): Promise<Inventory<Params>> {
-  if (conversation.capabilities.resources === undefined) return { items: [], faults: [] };
+  if (conversation.capabilities.resources === undefined) return NOTHING;
   const { items, faults } = await listAll(conversation, 'resources/list', 'resources', asking);
   const usable = items.filter(({ uri, name }) => typeof uri === 'string' && typeof name === 'string');
   const rest = items.length - usable.length;
+  // Backwards, so that of those with one URI the first is kept.
+  const byUri = new Map(usable.toReversed().map((one) => [one.uri, one]));
+  const kept = usable.filter((one) => byUri.get(one.uri) === one);
+  const repeated = usable.length - kept.length;
   return {
-    items: usable,
-    faults: rest === 0 ? faults : [...faults, `${rest} resources without a uri or name are left out`],
+    items: kept,
+    faults: [
+      ...faults,
+      ...(rest === 0 ? [] : [`${rest} resources without a uri or name are left out`]),
+      ...(repeated === 0 ? [] : [`${repeated} resources are left out: others before them have their URIs`]),
+    ],
   };
 }
 
@@ -145,6 +166,8 @@ async function listAll(
   }
 }
 
+const NOTHING: Inventory<never> = { items: [], faults: [] };
+const UNANNOUNCED_MS = 3000;
 const NO_HEADERS = { kind: 'sound', headers: [] } as const;
 const MOST_ITEMS = 10_000;
 const MOST_PAGES = 1000;
@@ -159,6 +182,7 @@ function toolFault({ name, inputSchema }: Params): string | undefined {
   return undefined;
 }
 
-function echo(name: unknown): string {
-  return typeof name === 'string' ? `"${name.slice(0, 60)}"` : 'without a name';
+/** Redacted before it is cut: half a secret is no longer found. */
+function echo(name: unknown, redact: Redact): string {
+  return typeof name === 'string' ? `"${redact(name).slice(0, 60)}"` : 'without a name';
 }

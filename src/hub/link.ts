@@ -49,6 +49,8 @@ export interface Link {
 
 export interface LinkListener {
   notice(method: string, params: Params): void;
+  /** What the server says unasked was not heard for a while. */
+  missed(): void;
   debug(text: string): void;
 }
 
@@ -81,7 +83,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
           message.method === 'ping'
             ? encodeResult(message.id, {})
             : encodeError(message.id, methodNotFound(message.method));
-        wire.send({ text: reply, headers: {} });
+        wire.send({ text: reply, repeatable: true, headers: {} });
         break;
       }
       case 'invalid':
@@ -115,6 +117,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
     },
     undelivered: (id, error) => waiting.get(idKey(id))?.fail(error),
     lost: failAll,
+    missed: listener.missed,
     closed: finish,
     debug: listener.debug,
   });
@@ -162,12 +165,12 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
       });
       signal?.addEventListener('abort', onAbort, { once: true });
       watch();
-      wire.send({ text: encodeRequest(id, method, body), id, headers });
+      wire.send({ text: encodeRequest(id, method, body), id, repeatable: REPEATABLE.has(method), headers });
     });
   }
 
   function notify(method: string, params: Params | undefined, headers: HeaderFields): void {
-    if (!end.signal.aborted) wire.send({ text: encodeNotice(method, params), headers });
+    if (!end.signal.aborted) wire.send({ text: encodeNotice(method, params), repeatable: true, headers });
   }
 
   function tellCancelled(requestId: Id, reason: string, headers: HeaderFields): void {
@@ -190,6 +193,15 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
 // --- internal ---
 
 const PROGRESS = 'notifications/progress';
+/** Requests that only look. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  'ping',
+  'server/discover',
+  'tools/list',
+  'resources/list',
+  'resources/read',
+  'skills/list',
+]);
 // A server that prints its log on stdout does so all day; a few lines show what is going on.
 const MOST_REPORTED = 5;
 

@@ -4,10 +4,15 @@
  * Always true: a text that went through `redact` holds none of the secrets, in plain, URL or JSON spelling.
  */
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 export type Redact = (text: string) => string;
 
 export interface Confidence {
   readonly args?: readonly string[];
+  /** Where paths among the arguments begin. */
+  readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly url?: string;
@@ -15,12 +20,19 @@ export interface Confidence {
   readonly inserted: readonly string[];
 }
 
-export function secretsOf({ args = [], env = {}, headers = {}, url, inserted }: Confidence): readonly string[] {
+export function secretsOf({
+  args = [],
+  cwd = '.',
+  env = {},
+  headers = {},
+  url,
+  inserted,
+}: Confidence): readonly string[] {
   return [
     ...inserted,
     ...Object.values(env),
     ...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]),
-    ...args.flatMap((arg, at) => secretsInArg(arg, args[at - 1])),
+    ...args.flatMap((arg, at) => secretsInArg(arg, args[at - 1] ?? '', cwd)),
     ...(url === undefined ? [] : secretsInUrl(url)),
   ];
 }
@@ -51,37 +63,50 @@ const COMMON: ReadonlySet<string> = new Set([
   'basic',
 ]);
 
-const SECRET_FLAG = /^--?[\w-]*(token|key|secret|passw|auth|cred|pat|header|cookie|bearer|dsn|url|uri)[\w-]*/i;
-// What issuers of keys put in front of them, and long words of letters and digits that no person types.
-const SECRET_SHAPE =
-  /^(sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}|^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_+=-]{24,}$/;
+/** What follows one of these is a secret even if it is a word. */
+const SECRET_FLAG = /^-[HpPuk]$|token|key|secret|pass|pwd|auth|cred|pat$|header|cookie|bearer|dsn|url|uri/i;
+const FLAG = /^--?[A-Za-z][A-Za-z-]*$/;
+// Words of letters, as in names of commands and packages with their versions; keys hold digits or have no end.
+const PLAIN = /^@?[a-z]{1,20}([-._/@:][a-z]{1,20})*(@v?\d+(\.\d+)*)?$/i;
+const LONGEST_PLAIN = 80;
+// Not yet expanded: it names a secret at most.
+const VARIABLE = /^\$\{[^}]*\}$/;
 
-function secretsInArg(arg: string, before: string | undefined): readonly string[] {
-  const [flag, value] = split(arg);
-  return [
-    ...(value !== undefined && SECRET_FLAG.test(flag) ? [value, ...value.split(/\s+/)] : []),
-    ...(before !== undefined && SECRET_FLAG.test(before) && !before.includes('=') && !arg.startsWith('-')
-      ? [arg, ...arg.split(/\s+/)]
-      : []),
-    ...(SECRET_SHAPE.test(arg) ? [arg] : []),
-    ...secretsInUrl(arg),
-    ...(value === undefined ? [] : secretsInUrl(value)),
-  ];
+/** There is no telling what an argument means to a program, so all are hidden but those that surely give nothing away. */
+function secretsInArg(arg: string, before: string, cwd: string): readonly string[] {
+  const { flag, value } = split(arg, before);
+  if (value === '' || isHarmless(value, flag, cwd)) return [];
+  if (isUrl(value)) return SECRET_FLAG.test(flag) ? [value, ...secretsInUrl(value)] : secretsInUrl(value);
+  // A header is a name and words: "Authorization: Bearer x".
+  return [value, ...value.split(/\s+/)];
 }
 
-function split(arg: string): [string, string | undefined] {
-  const at = arg.indexOf('=');
-  return at === -1 ? [arg, undefined] : [arg.slice(0, at), arg.slice(at + 1)];
+/** What an argument says and what it says it of: `--flag=value`, `KEY=value`, or a value behind its flag. */
+function split(arg: string, before: string): { readonly flag: string; readonly value: string } {
+  const [, flag, value = ''] = /^(-{0,2}[A-Za-z][\w.-]*)=(.*)$/s.exec(arg) ?? [];
+  if (flag !== undefined) return { flag, value };
+  if (FLAG.test(arg)) return { flag: arg, value: '' };
+  return { flag: before.startsWith('-') && !before.includes('=') ? before : '', value: arg };
 }
 
-/** User, password, and everything in the query: keys are often there. */
+function isHarmless(value: string, flag: string, cwd: string): boolean {
+  if (VARIABLE.test(value)) return true;
+  if (SECRET_FLAG.test(flag)) return false;
+  return (value.length <= LONGEST_PLAIN && PLAIN.test(value)) || existsSync(resolve(cwd, value));
+}
+
+const isUrl = (text: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text);
+
+/** User, password, everything in the query, and parts of the path that are no words: keys are often there. */
 function secretsInUrl(text: string): readonly string[] {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return [];
-  const { username, password, searchParams, search } = new URL(text);
+  if (!isUrl(text)) return [];
+  const { username, password, pathname, searchParams, search, hash } = new URL(text);
   return [
     decodeURIComponent(username),
     decodeURIComponent(password),
+    ...pathname.split('/').filter((part) => !PLAIN.test(part)),
     ...searchParams.values(),
-    ...(search === '' ? [] : [search.slice(1)]),
+    search.slice(1),
+    hash.slice(1),
   ].filter((value) => value !== '');
 }

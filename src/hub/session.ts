@@ -3,10 +3,12 @@
  * Owns: the ways round what older servers do. Leaves alone: when to try again (upstream.ts), what is said (dialects.ts).
  * Always true: a session that could not be opened has left nothing behind.
  */
+import { LINEAGE_HEADER, type Lineage } from '../lineage.ts';
 import type { Plan, Way } from './config.ts';
 import { type Conversation, type DialectName, greet, type Identity } from './dialects.ts';
 import { openHttpWire } from './http-wire.ts';
 import { type Link, openLink } from './link.ts';
+import type { Redact } from './redact.ts';
 import { openSseWire } from './sse-wire.ts';
 import { openStdioWire, type StdioHost } from './stdio-wire.ts';
 import { HttpError, ServerExit, type Wire, type WireEvents } from './wire.ts';
@@ -28,7 +30,9 @@ export interface Session {
 
 export interface SessionHost {
   readonly client: Identity;
-  readonly stdio: Omit<StdioHost, 'stderr'>;
+  readonly stdio: Omit<StdioHost, 'stderr' | 'redact'>;
+  readonly lineage: Lineage;
+  readonly redact: Redact;
   debug(text: string): void;
 }
 
@@ -60,7 +64,13 @@ const PROBE_MS = 3000;
 async function attempt(plan: Plan, verdict: Verdict, host: SessionHost, signal: AbortSignal): Promise<Session> {
   const notices = new Map<string, () => void>();
   const open = (events: WireEvents) => openWire(plan.way, verdict, host, events);
-  const link = openLink(open, { notice: (method) => notices.get(method)?.(), debug: host.debug });
+  const link = openLink(open, {
+    notice: (method) => notices.get(method)?.(),
+    missed() {
+      for (const look of new Set(notices.values())) look();
+    },
+    debug: host.debug,
+  });
   try {
     const { dialect, conversation } = await greet(link, {
       client: host.client,
@@ -77,13 +87,14 @@ async function attempt(plan: Plan, verdict: Verdict, host: SessionHost, signal: 
 }
 
 function openWire(way: Way, { olderSse }: Verdict, host: SessionHost, events: WireEvents): Wire {
+  const common = () => ({ [LINEAGE_HEADER]: host.lineage.text() });
   switch (way.kind) {
     case 'stdio':
-      return openStdioWire(way, events, { ...host.stdio, stderr: host.debug });
+      return openStdioWire(way, events, { ...host.stdio, redact: host.redact, stderr: host.debug });
     case 'http':
-      return olderSse ? openSseWire(way, events) : openHttpWire(way, events);
+      return olderSse ? openSseWire(way, events, common) : openHttpWire(way, events, common);
     case 'sse':
-      return openSseWire(way, events);
+      return openSseWire(way, events, common);
     case 'none':
       throw new Error('a server that is not to be reached has no wire');
   }

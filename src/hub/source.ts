@@ -4,10 +4,11 @@
  * Always true: loading never waits for a server, except for a moment the first time, so that the first list is whole
  * when everything is quick.
  */
+import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
 import type { Contribution, Source } from '../model.ts';
 import { VERSION } from '../version.ts';
-import { type FileOptions, readConfiguration } from './files.ts';
+import { type FileOptions, type Memory, readConfiguration } from './files.ts';
 import { createFleet } from './fleet.ts';
 import { foreignResources, foreignSkills, foreignTool } from './foreign.ts';
 import type { Offer } from './inventory.ts';
@@ -16,6 +17,7 @@ import type { UpstreamStatus } from './upstream.ts';
 export interface HubSourceOptions extends FileOptions {
   readonly healthInterval: number;
   readonly log: Log;
+  readonly lineage: Lineage;
 }
 
 export interface HubSource extends Source {
@@ -26,9 +28,17 @@ export interface HubSource extends Source {
 
 /** `changed`: something is different from what `load` last gave. */
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
-  const { env, log, healthInterval } = options;
+  const { env, log, lineage, healthInterval } = options;
   const client = { name: 'skillwire', version: VERSION };
-  const fleet = createFleet({ env, log, healthInterval, client, changed: (name) => changed(`server ${name}`) });
+  const fleet = createFleet({
+    env,
+    log,
+    lineage,
+    healthInterval,
+    client,
+    changed: (name) => changed(`server ${name}`),
+  });
+  const memory: Memory = new Map();
   let first = true;
   let last:
     | { readonly contribution: Contribution; readonly offers: readonly Offer[]; readonly files: string }
@@ -37,7 +47,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   return {
     name: 'hub',
     async load() {
-      const { plans, problems, watched } = readConfiguration(options);
+      const { plans, problems, watched } = readConfiguration(options, memory);
       fleet.apply(plans);
       if (first) await Promise.race([fleet.settled(), wait(FIRST_PATIENCE_MS)]);
       first = false;

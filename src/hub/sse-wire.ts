@@ -7,10 +7,14 @@ import type { Id } from '../protocol/index.ts';
 import { createHttpClient } from './http.ts';
 import type { HttpTarget } from './http-wire.ts';
 import { createSseParser, type SseEvent } from './sse.ts';
-import { MAX_MESSAGE, type Parcel, UpstreamError, type Wire, type WireEvents } from './wire.ts';
+import { type HeaderFields, MAX_MESSAGE, type Parcel, UpstreamError, type Wire, type WireEvents } from './wire.ts';
 
-export function openSseWire({ url, headers: credentials }: HttpTarget, events: WireEvents): Wire {
-  const client = createHttpClient(url, credentials);
+export function openSseWire(
+  { url, headers: credentials }: HttpTarget,
+  events: WireEvents,
+  common: () => HeaderFields,
+): Wire {
+  const client = createHttpClient(url, credentials, common);
   const life = new AbortController();
   const { signal } = life;
   let early: Parcel[] = [];
@@ -37,7 +41,8 @@ export function openSseWire({ url, headers: credentials }: HttpTarget, events: W
   }
 
   async function read(): Promise<void> {
-    const response = await client.send({ method: 'GET', url, headers: { accept: SSE_TYPE }, signal });
+    const headers = { accept: SSE_TYPE };
+    const { response } = await client.send({ method: 'GET', url, headers, repeatable: true, signal });
     const type = response.headers['content-type'] ?? 'of no type';
     if (!type.startsWith(SSE_TYPE)) {
       response.destroy();
@@ -56,16 +61,17 @@ export function openSseWire({ url, headers: credentials }: HttpTarget, events: W
     throw new UpstreamError('the server closed the stream');
   }
 
-  function post(to: URL, { text, id, headers }: Parcel): void {
+  function post(to: URL, { text, id, repeatable, headers }: Parcel): void {
     client
       .send({
         method: 'POST',
         url: to,
         headers: { ...headers, 'content-type': 'application/json' },
         body: text,
+        repeatable,
         signal,
       })
-      .then((response) => response.resume())
+      .then(({ response }) => response.resume())
       .catch((error) => failed(id, error instanceof Error ? error : new Error(String(error))));
   }
 

@@ -10,6 +10,7 @@ import { messageOf } from '../log.ts';
 import { createLineSplitter } from '../protocol/index.ts';
 import { type Environment, launchOf } from './launch.ts';
 import type { Reaper } from './reaper.ts';
+import type { Redact } from './redact.ts';
 import { MAX_MESSAGE, ServerExit, UpstreamError, type Wire, type WireEvents } from './wire.ts';
 
 export interface StdioTarget {
@@ -24,6 +25,7 @@ export interface StdioHost {
   /** Where a command is looked up. */
   readonly env: Environment;
   readonly reaper: Reaper;
+  readonly redact: Redact;
   /** One line that the server wrote to stderr. */
   stderr(line: string): void;
 }
@@ -49,7 +51,7 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
   }
   const { pid } = child;
   if (pid !== undefined) host.reaper.guard(pid);
-  const said = captureStderr(child, host.stderr);
+  const said = captureStderr(child, host);
   let over = false;
   const ended = new Promise<void>((done) => {
     const end = (error: Error) => {
@@ -69,7 +71,8 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
     {
       line: events.text,
       tooLong: (limit) => events.lost(new UpstreamError(`a message over ${limit} bytes was dropped`)),
-      notText: () => events.lost(new UpstreamError('a message that is not UTF-8 was dropped')),
+      // JSON-RPC is UTF-8, so this was no answer to anybody; most likely it is what the server prints for people.
+      notText: () => events.debug('a line on its stdout is not UTF-8'),
     },
     MAX_MESSAGE,
   );
@@ -112,12 +115,13 @@ function brokenWire(error: Error, events: WireEvents): Wire {
 }
 
 /** Hands lines over as they come and remembers the last one that said something. */
-function captureStderr(child: ChildProcess, report: (line: string) => void): () => string {
+function captureStderr(child: ChildProcess, { stderr: report, redact }: StdioHost): () => string {
   let last = '';
   const lines = createLineSplitter(
     {
       line(text) {
-        last = text.trim().slice(0, LONGEST_LAST_WORDS);
+        // In this order: half a secret is no longer found.
+        last = redact(text.trim()).slice(0, LONGEST_LAST_WORDS);
         report(text);
       },
       tooLong: (limit) => report(`(a line over ${limit} bytes)`),

@@ -49,10 +49,11 @@ export interface Upstream {
   read(uri: string, signal?: AbortSignal | undefined): Promise<Params>;
   /** Settles when it is ready or its first attempt has failed. */
   settled(): Promise<void>;
-  close(): Promise<void>;
+  /** Calls in flight fail with `reason`. */
+  close(reason: string): Promise<void>;
 }
 
-export interface UpstreamHost extends Pick<SessionHost, 'client' | 'stdio'> {
+export interface UpstreamHost extends Pick<SessionHost, 'client' | 'stdio' | 'lineage'> {
   readonly log: Log;
   /** Milliseconds between two looks at a server that says nothing by itself. */
   readonly healthInterval: number;
@@ -69,7 +70,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     way.kind === 'none'
       ? createCondition(name, way.state, way.reason, host.log)
       : createCondition(name, 'connecting', undefined, host.log);
-  let verdict: Verdict = { dialect: undefined, olderSse: false };
+  let verdict = UNKNOWN;
   let offer: Offer = NO_OFFER;
   let grace: NodeJS.Timeout | undefined;
   let open: OpenSession | undefined;
@@ -92,7 +93,10 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
 
   /** From the first word to the last: how long it was ready, and why it no longer is. */
   async function runOnce(): Promise<Run> {
-    const session = await openSession(plan, verdict, { ...host, debug }, life.signal);
+    const known = verdict;
+    // It may have been replaced by one that speaks differently: what was known counts until opening fails.
+    verdict = UNKNOWN;
+    const session = await openSession(plan, known, { ...host, redact, debug }, life.signal);
     const end = new AbortController();
     let error: Error | undefined;
     verdict = session.verdict;
@@ -124,8 +128,10 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       const run = await runOnce().catch((error: Error): Run => ({ lasted: undefined, error }));
       if (life.signal.aborted) return;
       const { lasted, error } = run;
-      if (lasted !== undefined && lasted >= STABLE_MS) attempt = 0;
-      const wait = backoff(attempt, Math.random());
+      // It is there, and only wants to be greeted again.
+      const isOnlyForgotten = lasted !== undefined && error instanceof SessionGone;
+      if (isOnlyForgotten || (lasted !== undefined && lasted >= STABLE_MS)) attempt = 0;
+      const wait = isOnlyForgotten ? 0 : backoff(attempt, Math.random());
       // It is there and cannot say what it has: nothing. It is away: what it had, for a little while.
       if (error instanceof ListError) present(NO_OFFER);
       else if (offer !== NO_OFFER) grace ??= setTimeout(() => present(NO_OFFER), GRACE_MS);
@@ -183,22 +189,23 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     async settled() {
       await condition.until(() => isSettled() || undefined, plan.connectTimeout, [life.signal]);
     },
-    async close() {
-      life.abort(new UpstreamError('the hub was closed'));
+    async close(reason) {
+      life.abort(new UpstreamError(reason));
       clearTimeout(grace);
       await running;
     },
   };
 }
 
-/** 0.5 s, doubling up to a minute, each time somewhere in its upper half: servers that fell together rise apart. */
+/** From 0.5 s to a minute, doubling, each time somewhere within the step: servers that fell together rise apart. */
 export function backoff(attempt: number, random: number): number {
-  const whole = Math.min(SHORTEST_WAIT_MS * 2 ** Math.min(attempt, 20), LONGEST_WAIT_MS);
+  const whole = Math.min(2 * SHORTEST_WAIT_MS * 2 ** Math.min(attempt, 20), LONGEST_WAIT_MS);
   return Math.round(whole * (0.5 + random / 2));
 }
 
 // --- internal ---
 
+const UNKNOWN: Verdict = { dialect: undefined, olderSse: false };
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 const STABLE_MS = 60_000;

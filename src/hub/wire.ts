@@ -10,6 +10,8 @@ export interface Parcel {
   readonly text: string;
   /** The request that the text is, if it is one. */
   readonly id?: Id;
+  /** Nothing happens twice when it arrives twice. */
+  readonly repeatable: boolean;
   /** What HTTP says around the text; pipes have no envelope. */
   readonly headers: HeaderFields;
 }
@@ -34,6 +36,8 @@ export interface WireEvents {
   undelivered(id: Id, error: Error): void;
   /** Something that came in was dropped; it may have been anybody's answer. */
   lost(error: Error): void;
+  /** What the server says unasked was not heard for a while. */
+  missed(): void;
   /** Called at most once: nothing comes or goes any more. */
   closed(error: Error): void;
   /** For people who look for a fault. */
@@ -43,16 +47,20 @@ export interface WireEvents {
 /** Answers hold images and documents, so more than a request; still a bound on what one server can make us hold. */
 export const MAX_MESSAGE = 32 * 1024 * 1024;
 
-/** The server answered with an HTTP error; `rpc` is the JSON-RPC error in its body, if there was one. */
+/** The server answered with an HTTP error. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
+  /** The JSON-RPC error in its body, if there was one. */
   readonly rpc: RpcError | undefined;
+  /** The body names the request, so somebody has looked at it. */
+  readonly isAnswer: boolean;
 
-  constructor(status: number, message: string, rpc?: RpcError) {
+  constructor(status: number, message: string, body: Pick<HttpError, 'rpc' | 'isAnswer'>) {
     super(message);
     this.status = status;
-    this.rpc = rpc;
+    this.rpc = body.rpc;
+    this.isAnswer = body.isAnswer;
   }
 }
 

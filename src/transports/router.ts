@@ -3,7 +3,7 @@
  * Owns: the order of those checks, health, the log of requests. Leaves alone: who may come in (doors.ts), what a path does.
  * Always true: nothing is reached before the doors have let it in; a failure of ours is a 500 and a line in the log.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { encodeError, internalError } from '../protocol/index.ts';
 import { createDoors, type DoorOptions } from './doors.ts';
 import { refuse, sendNothing, sendText } from './requests.ts';
@@ -41,6 +41,8 @@ export interface Health {
 export interface RouterOptions extends DoorOptions {
   /** What `/healthz` says besides what it knows itself. */
   health(): Health;
+  /** Whether a request comes from ourselves, by way of others: answering it would never end. */
+  isCircle?(headers: IncomingHttpHeaders): boolean;
   onAccess?(access: Access): void;
   /** Told of every failure that is our fault. */
   onFault(error: unknown): void;
@@ -78,6 +80,7 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
     if (challenge !== undefined)
       return refuse(response, 401, 'a valid token is required', { 'www-authenticate': challenge });
     if (stopping) return refuse(response, 503, 'this server is stopping', { connection: 'close' });
+    if (options.isCircle?.(request.headers)) return refuse(response, 508, 'this is the hub itself, or one it serves');
     const verbs = endpoint.routes.get(path);
     if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
     run(verbs, request, response);

@@ -1,9 +1,11 @@
 /** Where upstream servers come from: files, trust, live edits, variables, and what is kept secret. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { rmSync, symlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { type Plan, planOf } from '../../src/hub/config.ts';
 import { expand } from '../../src/hub/expand.ts';
+import { readConfiguration } from '../../src/hub/files.ts';
 import { baseEnvironment, launchOf } from '../../src/hub/launch.ts';
 import { createRedact, secretsOf } from '../../src/hub/redact.ts';
 import { startHub, upstream } from '../harness/hub.ts';
@@ -96,6 +98,23 @@ test('secrets are blotted out in every spelling', () => {
   const redacted = createRedact(secrets)(text);
   assert.doesNotMatch(redacted, /s3cr3t|u5er|pa55|sk-live/);
   assert.match(redacted, /plain host$/);
+});
+
+test('of arguments only flags, words, packages and paths that are there are shown', (t) => {
+  const tree = makeTree(t, { 'data/x1.db': '' });
+  const rows: readonly (readonly [args: readonly string[], shown: string])[] = [
+    [['-y', '@scope/server-name@1.2.3', 'run', '--verbose'], '-y @scope/server-name@1.2.3 run --verbose'],
+    [['--db', 'data/x1.db', 'data/x2.db'], '--db data/x1.db [redacted]'],
+    [['API_KEY=hunter', 'MODE=fast', 'PIN=12345'], 'API_KEY=[redacted] MODE=fast PIN=[redacted]'],
+    [['-H', 'Authorization: Bearer abcdef'], '-H [redacted]'],
+    [['--pwd', 'hunter', '-p', 'swordfish'], '--pwd [redacted] -p [redacted]'],
+    [['Tr0ub4dor', 'correcthorsebatterystaple'], '[redacted] [redacted]'],
+    [['https://me:word@host/hook/T0K3N?q=abcd'], 'https://me:[redacted]@host/hook/[redacted]?[redacted]'],
+  ];
+  for (const [args, shown] of rows) {
+    const redact = createRedact(secretsOf({ args, cwd: tree.path, inserted: [] }));
+    assert.equal(redact(args.join(' ')), shown);
+  }
 });
 
 test('a child inherits paths, language and proxies, and no keys', () => {
@@ -194,6 +213,30 @@ test('an edit restarts what it changes and leaves the rest alone', async (t) => 
   assert.equal(await pid('same'), before);
 });
 
+test('a file that is being written stops nothing; one that is removed does', async (t) => {
+  const tree = makeTree(t, { 'other.json': file({ given: upstream() }) });
+  const hub = await startHub(t, { one: upstream() }, { tree, args: ['--config', 'other.json'] });
+  await hub.waitForTools(has('one:pid', 'given:pid'), 'its tools');
+  const before = (await hub.call('one:pid', {})).content[0].text;
+  tree.write('home/.kode.json', '{"mcpServers": {"one"');
+  await hub.waitForStderr(/\.kode\.json: is not a JSON object/);
+  assert.equal((await hub.call('one:pid', {})).content[0].text, before);
+  rmSync(tree.at('other.json'));
+  const names = await hub.waitForTools((all) => !all.includes('given:pid'), 'the removal');
+  assert.ok(names.includes('one:pid'));
+});
+
+test("a home that is a link is still the user's own", (t) => {
+  const tree = makeTree(t, { 'real/.kode.json': file({ mine: { command: 'x' } }) });
+  symlinkSync(tree.at('real'), tree.at('home'));
+  const options = { env: {}, configFiles: [], trustProject: false };
+  const { plans } = readConfiguration({ ...options, cwd: tree.at('real'), home: tree.at('home') });
+  assert.deepEqual(
+    plans.map(({ name, way }) => [name, way.kind]),
+    [['mine', 'stdio']],
+  );
+});
+
 test('a file that is broken, missing or odd is a problem with its name, and nothing else', async (t) => {
   const tree = makeTree(t, {
     'a.json': '{"mcpServers": {',
@@ -230,10 +273,11 @@ test('a server gets its environment, its directory, and nothing that is not its 
 test('no secret is ever printed: not at debug level, not in an error, not by the doctor', async (t) => {
   const tree = makeTree(t);
   const servers = {
-    env: { ...upstream('stderr=my key is s3cr3t-env', 'exit=1'), env: { KEY: 's3cr3t-env' } },
+    env: { ...upstream('stderr=my.key.is.', 'exit=1'), env: { KEY: 's3cr3t-env' } },
     args: { command: 'no-such-thing', args: ['--token', 's3cr3t-arg'] },
     url: { url: 'http://user:s3cr3t-pass@127.0.0.1:9/mcp?key=s3cr3t-query' },
     headers: { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: 'Bearer s3cr3t-header' } },
+    long: { ...upstream(`stderr=${'x.'.repeat(146)}`, 'exit=1'), env: { KEY: 's3cr3t-long-one' } },
     variable: upstream('exit=1', 'stderr=see ${THEIRS}'),
   };
   const hub = await startHub(t, servers, { tree, args: ['--log-level', 'debug'], env: { THEIRS: 's3cr3t-var' } });

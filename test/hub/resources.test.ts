@@ -51,6 +51,24 @@ test("resources of upstream servers are listed and read under their own URIs, or
   assert.equal((await hub.request('resources/read', { uri: 'file:///both' })).error.code, -32602);
 });
 
+test('no server can list what stands for a resource of another, or one thing twice', async (t) => {
+  const both = 'file:///both';
+  const taken = `mcp://b/${encodeURIComponent(both)}`;
+  const hub = await startHub(t, {
+    a: library([resource(both, 'from a'), resource(taken, 'a lie'), resource(both, 'again')]),
+    b: library([resource(both, 'from b')]),
+  });
+  await hub.waitForTools((names) => names.includes('a:echo') && names.includes('b:echo'), 'both servers');
+  const { result } = await hub.request('resources/list');
+  assert.deepEqual(
+    result.resources.map(({ uri }: { uri: string }) => uri),
+    [`mcp://a/${encodeURIComponent(both)}`, `mcp://a/${encodeURIComponent(taken)}`, taken],
+  );
+  const read = await hub.request('resources/read', { uri: taken });
+  assert.equal(read.result.contents[0].text, 'from b');
+  await hub.waitForStderr(/server a: 1 resources are left out: others before them have their URIs/);
+});
+
 test('filters hold for resources and skills of servers as for tools', async (t) => {
   const text = skillText('pdf');
   const hub = await startHub(

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM, startProgram } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
+import { startWeb } from '../harness/web.ts';
 
 const has =
   (...wanted: readonly string[]) =>
@@ -35,7 +36,7 @@ test('one of each kind of broken server spoils nothing for the rest', async (t) 
     ...good,
     missing: { command: 'no-such-command-anywhere' },
     hanging: upstream('hang'),
-    leaving: upstream('exit=7', 'stderr=I have no key'),
+    leaving: upstream('exit=7', 'stderr=I.have.no.key'),
   });
   const names = await hub.waitForTools(
     (all) => Object.keys(good).every((name) => all.includes(`${name}:echo`)),
@@ -97,8 +98,8 @@ test('a server whose tools/list fails is in error and shows no tools', async (t)
 });
 
 test('a server of a protocol version that nobody knows is refused by name', async (t) => {
-  const hub = await startHub(t, { one: upstream('version=1999-01-01') });
-  await hub.waitForStderr(/server one: failed: the server speaks protocol version "1999-01-01", which we do not/);
+  const hub = await startHub(t, { one: upstream('version=unheard-of') });
+  await hub.waitForStderr(/server one: failed: the server speaks protocol version "unheard-of", which we do not/);
 });
 
 test('hostile tool names cannot shadow, break or fool anything', async (t) => {
@@ -137,6 +138,28 @@ test('a server that says nothing any more is marked disconnected and started ane
   );
   await hub.waitForStderr(/server one: disconnected: no sign of life: no answer to ping within 200 ms/);
   await eventually(() => (readFileSync(journal, 'utf8').match(/started/g) ?? []).length > 1, 'the second start');
+});
+
+test('a call in flight is answered when its server is given up, for its silence or by an edit', async (t) => {
+  const tree = makeTree(t);
+  const hub = await startHub(
+    t,
+    { deaf: upstream('deaf-after-start'), edited: upstream() },
+    { tree, args: ['--health-interval', '500'] },
+  );
+  await hub.waitForTools(has('deaf:echo', 'edited:slow'), 'their tools');
+  const long = hub.call('edited:slow', { ms: 3_600_000 });
+  const lost = await hub.call('deaf:echo', {});
+  assert.match(lost.content[0].text, /deaf:echo could not be called: no sign of life/);
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { deaf: upstream('deaf-after-start') } }));
+  assert.match((await long).content[0].text, /edited:slow could not be called: its configuration was changed/);
+});
+
+test("a line on stdout that is not UTF-8 is nobody's answer", async (t) => {
+  const hub = await startHub(t, { one: upstream('noise') }, { args: ['--log-level', 'debug'] });
+  await hub.waitForTools(has('one:slow'), 'its tools');
+  assert.equal((await hub.call('one:slow', { ms: 100 })).content[0].text, 'slow is done');
+  await hub.waitForStderr(/\[one\] a line on its stdout is not UTF-8/);
 });
 
 test('an answer too big to hold fails its call and no other', async (t) => {
@@ -213,6 +236,21 @@ test('a hub that would run itself stops at once', async (t) => {
   assert.equal(
     names.some((name) => name.startsWith('self:self:')),
     false,
+  );
+});
+
+test('a hub that reaches itself over HTTP is refused by itself, directly and through another', async (t) => {
+  const tree = makeTree(t);
+  const args = ['--hub', '--no-default-dirs'];
+  const near = await startWeb(t, { tree, args: [...args, '--config', 'near.json'] });
+  const far = await startWeb(t, { tree: makeTree(t), args: [...args, '--config', tree.at('far.json')] });
+  const write = (name: string, servers: object) => tree.write(name, JSON.stringify({ mcpServers: servers }));
+  write('near.json', { self: { url: near.url }, far: { url: far.url } });
+  await near.program.waitForStderr(/server self: failed: HTTP 508: invalid request: this is the hub itself/);
+  await near.program.waitForStderr(/server far: ready/);
+  write('far.json', { near: { url: near.url } });
+  await far.program.waitForStderr(
+    /server near: failed: HTTP 508: invalid request: this is the hub itself, or one it serves/,
   );
 });
 

@@ -1,12 +1,12 @@
 /** The parts between a server and the hub: events, headers, waiting, redirects, and the library's own face. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { test } from 'node:test';
-import { createHub } from '../../src/hub/index.ts';
+import { type TestContext, test } from 'node:test';
+import { createHub, type HubConfig } from '../../src/hub/index.ts';
 import { findParamHeaders, headerValue, paramHeaders } from '../../src/hub/param-headers.ts';
 import { createSseParser, type SseEvent } from '../../src/hub/sse.ts';
 import { backoff } from '../../src/hub/upstream.ts';
-import { fixture, upstream } from '../harness/hub.ts';
+import { eventually, fixture, upstream } from '../harness/hub.ts';
 import { startUpstreamWeb } from '../harness/sdk-servers.ts';
 
 function parse(text: string, cut: number) {
@@ -85,8 +85,8 @@ test('a header holds any text', () => {
 
 test('waiting grows from half a second to a minute, each time in its upper half', () => {
   const whole = [0, 1, 2, 3, 4, 5, 6, 7, 100, 5000].map((attempt) => backoff(attempt, 1));
-  assert.deepEqual(whole, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-  assert.equal(backoff(0, 0), 250);
+  assert.deepEqual(whole, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
+  assert.equal(backoff(0, 0), 500);
   assert.equal(backoff(9, 0), 30_000);
 });
 
@@ -125,6 +125,184 @@ test('headers from the configuration go to the configured host, and do not follo
   assert.ok(first.seen.every((seen) => seen.authorization === 'Bearer s3cr3t' && seen['x-key'] === 's3cr3t'));
   assert.ok(first.seen.length >= 4 && other.seen.length >= 2);
   assert.doesNotMatch(JSON.stringify(other.seen), /s3cr3t/);
+});
+
+/** The least that a legacy server with sessions must say; `about` may answer instead. */
+function legacy(about: (method: string, request: IncomingMessage, response: ServerResponse) => boolean) {
+  let sessions = 0;
+  const results: Record<string, object> = {
+    initialize: {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: 'l', version: '1' },
+    },
+    'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+    'tools/call': { content: [{ type: 'text', text: 'done' }] },
+    ping: {},
+  };
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const { id, method = '' } = await json(request);
+    if (about(method, request, response)) return;
+    if (id === undefined) return void response.writeHead(request.method === 'GET' ? 405 : 202).end();
+    if (method === 'initialize') {
+      sessions += 1;
+      response.setHeader('mcp-session-id', `session-${sessions}`);
+    }
+    response.setHeader('content-type', 'application/json');
+    const result = results[method];
+    const outcome = result ? { result } : { error: { code: -32601, message: 'unknown' } };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  };
+}
+
+async function connect(t: TestContext, entry: object, options: Partial<HubConfig> = {}) {
+  const hub = createHub({ mcpServers: { up: entry }, ...options });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.equal(hub.status()[0]?.state, 'ready', JSON.stringify(hub.status()));
+  return hub;
+}
+
+test('a call is sent once, even when the server hangs up on it', async (t) => {
+  let calls = 0;
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method, request) => {
+      if (method !== 'tools/call') return false;
+      calls += 1;
+      request.socket.destroy();
+      return true;
+    }),
+  );
+  const hub = await connect(t, { url: web.url });
+  await assert.rejects(hub.call('up:one'), /socket hang up|ECONNRESET/);
+  assert.equal(calls, 1);
+});
+
+test('a session is shown to no other origin than the one that gave it', async (t) => {
+  const other = await startUpstreamWeb(
+    t,
+    legacy(() => false),
+  );
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method, _request, response) => {
+      if (method !== 'tools/call') return false;
+      response.writeHead(307, { location: other.url }).end();
+      return true;
+    }),
+  );
+  const hub = await connect(t, { url: web.url });
+  await hub.call('up:one');
+  assert.ok(web.seen.some((seen) => seen['mcp-session-id'] === 'session-1'));
+  assert.deepEqual(
+    other.seen.map((seen) => seen['mcp-session-id']),
+    [undefined],
+  );
+});
+
+for (const [what, text] of [
+  ['an answer to somebody else', '{"jsonrpc":"2.0","id":"other","result":{}}'],
+  ['an error for nobody', '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}'],
+  ['no JSON at all', 'garbage'],
+] as const) {
+  test(`a call that gets ${what} fails at once`, async (t) => {
+    const web = await startUpstreamWeb(
+      t,
+      legacy((method, _request, response) => {
+        if (method !== 'tools/call') return false;
+        response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+        return true;
+      }),
+    );
+    const hub = await connect(t, { url: web.url });
+    await assert.rejects(hub.call('up:one'), /what came back is no answer to the request/);
+  });
+}
+
+for (const status of [400, 404]) {
+  test(`a session that is forgotten with ${status} is replaced at once, again and again`, async (t) => {
+    let forgotten = '';
+    const web = await startUpstreamWeb(
+      t,
+      legacy((method, request, response) => {
+        const session = String(request.headers['mcp-session-id'] ?? '');
+        if (method === 'initialize' || session !== forgotten) return false;
+        const error = { code: -32000, message: 'no such session' };
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error }));
+        return true;
+      }),
+    );
+    const hub = await connect(t, { url: web.url });
+    // With pauses in between, the last of these would wait for minutes.
+    for (let at = 1; at <= 8; at += 1) {
+      forgotten = `session-${at}`;
+      const { content } = await hub.call('up:one');
+      assert.deepEqual(content, [{ type: 'text', text: 'done' }]);
+    }
+  });
+}
+
+test('a health check that is refused is a failed one', async (t) => {
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method, _request, response) => {
+      if (method !== 'ping') return false;
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"who are you?"}}');
+      return true;
+    }),
+  );
+  const hub = await connect(t, { url: web.url }, { healthInterval: 50 });
+  await eventually(() => /no sign of life: HTTP 400/.test(hub.status()[0]?.reason ?? ''), 'the failure');
+});
+
+test('the standing stream is opened again after a failure, and the list read again behind the gap', async (t) => {
+  let opened = 0;
+  let listed = 0;
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method, request, response) => {
+      if (method === 'tools/list') listed += 1;
+      if (request.method !== 'GET') return false;
+      opened += 1;
+      if (opened === 1) response.writeHead(502).end();
+      else response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      return true;
+    }),
+  );
+  await connect(t, { url: web.url });
+  await eventually(() => opened === 2 && listed === 2, 'the second list');
+});
+
+test('a server that comes back speaking otherwise is understood again', async (t) => {
+  let isNew = false;
+  const old = legacy(() => false);
+  const web = await startUpstreamWeb(t, (request, response) => {
+    if (!isNew) return old(request, response);
+    if (request.headers['mcp-method'] !== undefined) return answer(request, response);
+    return response.writeHead(404).end();
+  });
+  const hub = await connect(t, { url: web.url });
+  isNew = true;
+  await hub.call('up:one').catch(() => {});
+  await eventually(() => hub.status()[0]?.protocol === '2026-07-28', 'the new way of speaking');
+});
+
+test('a server that announces nothing is asked for tools all the same', async (t) => {
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method, _request, response) => {
+      if (method !== 'initialize') return false;
+      const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'l', version: '1' } };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 2, result }));
+      return true;
+    }),
+  );
+  const hub = await connect(t, { url: web.url });
+  assert.equal(hub.tools().length, 1);
 });
 
 for (const [name, handler, reason] of [
@@ -168,7 +346,6 @@ test('skillwire/hub alone connects, lists, calls, reads, tells of changes and en
       two: fixture('sdk-v1'),
       bad: { command: 7 },
     },
-    env: process.env,
   });
   t.after(() => hub.close());
   await hub.connect();
@@ -196,6 +373,9 @@ test('skillwire/hub alone connects, lists, calls, reads, tells of changes and en
   assert.deepEqual(await hub.read('file:///a'), { contents: [{ uri: 'file:///a', text: 'of a' }] });
   await assert.rejects(hub.call('one:refuse'), { code: -32099, message: 'refused by the server' });
   await assert.rejects(hub.call('no:tool'), /no tool is called "no:tool"/);
+  // Without an environment of its own a hub has ours.
+  const { content } = await hub.call('one:env', { name: 'PATH' });
+  assert.deepEqual(content, [{ type: 'text', text: process.env.PATH }]);
   const changed = new Promise((done) => hub.on('change', done));
   await hub.call('one:grow', { name: 'more' });
   assert.equal(await changed, 'one');
