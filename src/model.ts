@@ -119,6 +119,15 @@ export interface Source {
   load(): Promise<Contribution>;
 }
 
+/** A tool that a server may have which is not ready to say so. */
+export interface AbsentTool {
+  readonly server: string;
+  /** As the server would call it. */
+  readonly short: string;
+  /** Waits a little for the server; says how it is doing when that was in vain. */
+  wait(signal: AbortSignal): Promise<string | undefined>;
+}
+
 /** A skill and the shortest name that loads it. */
 export interface Listed {
   readonly id: string;

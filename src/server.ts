@@ -77,7 +77,7 @@ export function createServer(settings: Settings): Server {
     instructions: instructionsFor(own),
   };
   const shared = [
-    ...toolMethods(registry, shelf),
+    ...toolMethods(registry, shelf, (name) => hub?.findAbsent(name)),
     ...resourceMethods(registry),
     ...skillMethods(registry, createOnceReport(log)),
     ...(prompts ? promptMethods(registry, prompts, loadedText) : []),
@@ -174,6 +174,7 @@ function lazyHub(settings: HubSourceOptions, changed: (reason: string) => void):
       return (await opening).load();
     },
     status: () => opened?.status() ?? [],
+    findAbsent: (name) => opened?.findAbsent(name),
     close: async () => (await opening)?.close(),
   };
 }

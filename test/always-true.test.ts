@@ -50,7 +50,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
       return { content: [{ type: 'text', text: names.listed.map(({ id }) => id).join() }] };
     },
   };
-  const peer = bare(toolMethods(registry, createToolShelf([slow], OPTIONS)));
+  const peer = bare(toolMethods(registry, createToolShelf([slow], OPTIONS), () => undefined));
   const began = peer.call('slow');
   tree.write('skills/new/SKILL.md', skillText('new'));
   await registry.refresh('test');
@@ -61,7 +61,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   const { asked, counting } = countAsking(registry);
   const prompts = createPromptShelf(OPTIONS);
   const handlers = [
-    ...toolMethods(counting, createToolShelf([skillTool(SILENT, undefined)], OPTIONS)),
+    ...toolMethods(counting, createToolShelf([skillTool(SILENT, undefined)], OPTIONS), () => undefined),
     ...resourceMethods(counting),
     ...skillMethods(counting, () => {}),
     ...promptMethods(counting, prompts, loadedText),

@@ -9,7 +9,7 @@
  */
 import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
-import type { Filter } from '../skills/filter.ts';
+import type { Filter, Subject } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
 import { buildSnapshot } from './snapshot.ts';
 
@@ -28,6 +28,8 @@ export interface Registry {
   ready(): Promise<Snapshot>;
   /** A snapshot of what the sources have to say from now on. */
   refresh(reason: string): Promise<Snapshot>;
+  /** Whether the filters would let this be served. */
+  admits(subject: Subject): Promise<boolean>;
   /** Called after every refresh, also one that changed nothing. */
   onRefresh(listener: (refreshed: Refreshed) => void): void;
 }
@@ -103,6 +105,10 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
       };
       next ??= running.then(again, again);
       return next;
+    },
+    async admits(subject) {
+      const kept = (await filter)?.([subject], (one) => one, []).kept;
+      return kept === undefined || kept.length > 0;
     },
     onRefresh: (listener) => void listeners.push(listener),
   };

@@ -148,7 +148,8 @@ function finish(plan: Omit<Plan, 'key'>): Plan {
   return { ...plan, key: keyOf(plan) };
 }
 
-function keyOf(plan: Omit<Plan, 'key'>): string {
+/** Without the secrets: what counts as one depends on which files exist, and a new file must not restart a server. */
+function keyOf({ secrets: _secrets, ...plan }: Omit<Plan, 'key'>): string {
   return createHash('sha256').update(JSON.stringify(plan)).digest('hex');
 }
 

@@ -8,7 +8,10 @@ import { createHash } from 'node:crypto';
 import { platform as platformOf } from 'node:os';
 import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
+import type { AbsentTool } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
+import { createFilter } from '../skills/filter.ts';
+import type { State } from './condition.ts';
 import { idlePlan, type Plan } from './config.ts';
 import type { Identity } from './dialects.ts';
 import type { UpstreamTool } from './inventory.ts';
@@ -41,6 +44,8 @@ export interface Fleet {
   /** Sorted by server and then as the server lists them. */
   tools(): readonly FleetTool[];
   status(): readonly UpstreamStatus[];
+  /** What a public name would be the name of, were its server ready. */
+  findAbsent(name: string): AbsentTool | undefined;
   /** Settles when each is ready or has failed once. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -105,6 +110,16 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
         })),
       ),
     status: () => byName().map((upstream) => upstream.status()),
+    findAbsent(name) {
+      for (const { plan, whenReady, status } of byName()) {
+        const short = shortName(plan.name, name);
+        if (short === undefined || !AWAY.includes(status().state)) continue;
+        const subject = { name: short, group: plan.name };
+        if (createFilter(plan.filter)([subject], (one) => one, []).kept.length === 0) continue;
+        return { server: plan.name, short, wait: whenReady };
+      }
+      return undefined;
+    },
     async settled() {
       await Promise.all(upstreams().map((upstream) => upstream.settled()));
     },
@@ -121,6 +136,15 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
 export const publicName = ({ server, tool }: FleetTool) => `${server}:${tool.name}`;
 
 // --- internal ---
+
+const AWAY: readonly State[] = ['connecting', 'failed', 'disconnected'];
+
+/** What is left of a public name behind its server's, in either spelling. */
+function shortName(server: string, name: string): string | undefined {
+  const fronts = [`${server}:`, `${server.replace(/[^A-Za-z0-9_-]/g, '_')}__`];
+  const front = fronts.find((one) => name.startsWith(one));
+  return front === undefined ? undefined : name.slice(front.length);
+}
 
 interface Member {
   /** Of the plan that was asked for, which is not always the one that is carried out. */

@@ -6,7 +6,7 @@
  */
 import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
-import type { Contribution, Source } from '../model.ts';
+import type { AbsentTool, Contribution, Source } from '../model.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, type Memory, readConfiguration } from './files.ts';
 import { createFleet } from './fleet.ts';
@@ -22,6 +22,8 @@ export interface HubSourceOptions extends FileOptions {
 
 export interface HubSource extends Source {
   status(): readonly UpstreamStatus[];
+  /** What a name would be the name of, were its server ready. */
+  findAbsent(name: string): AbsentTool | undefined;
   /** Ends every server; settles when nothing of them is left. */
   close(): Promise<void>;
 }
@@ -68,6 +70,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       return contribution;
     },
     status: fleet.status,
+    findAbsent: fleet.findAbsent,
     close: fleet.close,
   };
 }

@@ -47,6 +47,8 @@ export interface Upstream {
   call(tool: UpstreamTool, request: CallRequest): Promise<Params>;
   /** `resources/read`, by the server's own URI. */
   read(uri: string, signal?: AbortSignal | undefined): Promise<Params>;
+  /** Waits a little for it; says how it is doing when that was in vain. */
+  whenReady(signal: AbortSignal): Promise<string | undefined>;
   /** Settles when it is ready or its first attempt has failed. */
   settled(): Promise<void>;
   /** Calls in flight fail with `reason`. */
@@ -186,6 +188,10 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       );
     },
     read: (uri, signal) => ask('resources/read', { uri }, signal ? { signal } : {}, () => ({})),
+    async whenReady(signal) {
+      const patience = way.kind === 'none' ? 0 : CALL_PATIENCE_MS;
+      return (await condition.until(usable, patience, [life.signal, signal])) ? undefined : condition.text();
+    },
     async settled() {
       await condition.until(() => isSettled() || undefined, plan.connectTimeout, [life.signal]);
     },

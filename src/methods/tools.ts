@@ -1,10 +1,10 @@
 /**
  * `tools/list` and `tools/call`.
  * Owns: the order of tools, their spelling for each client, finding the one that is called.
- * Always true: a call asks the registry once; every spelling of a tool answers a call.
+ * Always true: a call of a tool that is there asks the registry once; every spelling of a tool answers a call.
  */
 import type { Registry } from '../catalog/registry.ts';
-import type { Snapshot, Tool, ToolDefinition } from '../model.ts';
+import type { AbsentTool, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { type Host, type HostOptions, hostOf } from './hosts.ts';
 import { SKILLS_EXTENSION } from './skills.ts';
@@ -72,7 +72,26 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
   };
 }
 
-export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Method[] {
+/** `findAbsent`: what a name would be the name of, were its server ready. */
+export function toolMethods(
+  registry: Registry,
+  shelf: ToolShelf,
+  findAbsent: (name: string) => AbsentTool | undefined,
+): readonly Method[] {
+  const unknown = (name: string) => invalidParams(`unknown tool "${name.slice(0, 100)}"`);
+
+  async function runAbsent(name: string, args: object, call: ToolCall): Promise<ToolResult> {
+    const absent = findAbsent(name);
+    if (!absent || !(await registry.admits({ name: absent.short, group: absent.server }))) throw unknown(name);
+    const why = await absent.wait(call.signal);
+    const snapshot = await registry.refresh('call');
+    const tool = shelf.find(snapshot, name);
+    if (tool) return tool.run(args, snapshot, call);
+    if (why === undefined) throw unknown(name);
+    const text = `${name.slice(0, 100)} could not be called: the server is not connected (${why})`;
+    return { content: [{ type: 'text', text }], isError: true };
+  }
+
   return [
     {
       name: 'tools/list',
@@ -91,8 +110,8 @@ export function toolMethods(registry: Registry, shelf: ToolShelf): readonly Meth
         if (!isObject(args)) throw invalidParams('arguments must be an object');
         const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
         const tool = shelf.find(snapshot, name);
-        if (!tool) throw invalidParams(`unknown tool "${name.slice(0, 100)}"`);
-        return tool.run(args, snapshot, { ...call, params });
+        const asked = { ...call, params };
+        return tool ? tool.run(args, snapshot, asked) : runAbsent(name, args, asked);
       },
     },
   ];

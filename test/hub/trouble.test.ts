@@ -54,6 +54,20 @@ test('one of each kind of broken server spoils nothing for the rest', async (t) 
   assert.deepEqual(order, order.toSorted());
 });
 
+test('a call to a server that has never been there waits for it, or says how it is doing', async (t) => {
+  const hub = await startHub(
+    t,
+    { late: upstream('slow-start=2500'), gone: upstream('exit=7'), hidden: { ...upstream('exit=7'), exclude: 'echo' } },
+    { args: ['--exclude', 'gone:slow'] },
+  );
+  assert.equal((await hub.call('late:echo', { text: 'here' })).content[0].text, 'here');
+  const { isError, content } = await hub.call('gone:echo', {});
+  assert.equal(isError, true);
+  assert.match(content[0].text, /^gone:echo could not be called: the server is not connected \(.*exited with code 7/);
+  for (const name of ['gone:slow', 'hidden:echo', 'late:nope', 'nobody:echo'])
+    assert.match((await hub.request('tools/call', { name })).error.message, /unknown tool/, name);
+});
+
 test('a call to a server that stays down fails after a moment, and says so', async (t) => {
   const tree = makeTree(t);
   const hub = await startHub(t, { one: upstream(`once=${tree.at('mark')}`) }, { tree });
