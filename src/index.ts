@@ -2,6 +2,7 @@
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
 import type { UpstreamStatus } from './hub/upstream.ts';
 import { LINEAGE_HEADER } from './lineage.ts';
+import type { Problem } from './model.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
 import type { Listening, ListenOptions } from './transports/listener.ts';
@@ -47,6 +48,8 @@ export interface Skillwire {
   serveSse(where?: ServeHttpOptions): Promise<Listening>;
   /** What has become of the upstream servers. */
   status(): readonly UpstreamStatus[];
+  /** Looks at every file of every skill and gives all that is wrong with any. */
+  examine(): Promise<readonly Problem[]>;
   /** Settles when the upstream servers have ended. */
   close(): Promise<void>;
 }
@@ -55,7 +58,7 @@ export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'se
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
-  const { handle, registry, status, health, isCircle, close, end } = createServer(settings);
+  const { handle, registry, status, health, examine, isCircle, close, end } = createServer(settings);
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
@@ -77,6 +80,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     handle,
     registry,
     status,
+    examine,
     async close() {
       close();
       await end();

@@ -43,7 +43,7 @@ export interface SkillFiles {
   /** All files with size and digest, of one version of the skill; `read` gives those bytes or says that they changed. */
   manifest(signal: AbortSignal): Promise<ManifestReading>;
   read(path: string, signal: AbortSignal): Promise<FileReading>;
-  /** The direct children of a directory, by name; the skill itself is ''. Undefined: no directory that is served. */
+  /** The direct children of a directory, by name; the skill itself is ''. Undefined: no directory that can be read. */
   list(path: string, signal: AbortSignal): Promise<readonly SkillChild[] | undefined>;
   /** Equal as long as the file's bytes are; undefined when there is no such file. */
   version(path: string): Promise<string | undefined>;
@@ -69,6 +69,8 @@ export type ManifestReading =
   | { readonly kind: 'whole'; readonly manifest: Manifest }
   /** It can be loaded, but not be listed with digests, and trying again would not help. */
   | { readonly kind: 'unfit'; readonly why: string }
+  /** Its directory or its SKILL.md is no longer there. */
+  | { readonly kind: 'gone' }
   /** It kept changing while it was read. */
   | { readonly kind: 'moving' };
 

@@ -12,9 +12,10 @@ import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromptShelf, promptMethods } from './methods/prompts.ts';
 import { resourceMethods, resourcesDigest } from './methods/resources.ts';
-import { SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
+import { examineSkills, SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
 import { compareSkills, createFeed, type Topic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolShelf, toolMethods } from './methods/tools.ts';
+import { createUnlisted } from './methods/unlisted.ts';
 import { createUpdates, markAnnounced, resourceState, subscribeMethods } from './methods/updates.ts';
 import type { Problem, Snapshot } from './model.ts';
 import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
@@ -28,6 +29,8 @@ export interface Server {
   readonly registry: Registry;
   /** What an operator may know: counts, no contents. */
   health(): Health;
+  /** Looks at every file of every skill and gives all that is wrong with any. */
+  examine(): Promise<readonly Problem[]>;
   /** The upstream servers, as far as they are known. */
   status(): readonly UpstreamStatus[];
   /** Whether a request that came along this lineage has come from us. */
@@ -56,6 +59,7 @@ export function createServer(settings: Settings): Server {
   const registry: Registry = createRegistry(sources, settings);
   const own = ownTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
   const shelf = createToolShelf(own, { ...settings, sparing: settings.tools === 'auto' });
+  const unlisted = createUnlisted(log);
   const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
   const updates = createUpdates(registry, resourceState, markAnnounced);
   const topics: Topic[] = [
@@ -79,7 +83,7 @@ export function createServer(settings: Settings): Server {
   const shared = [
     ...toolMethods(registry, shelf, (name) => hub?.findAbsent(name)),
     ...resourceMethods(registry),
-    ...skillMethods(registry, createOnceReport(log)),
+    ...skillMethods(registry, unlisted),
     ...(prompts ? promptMethods(registry, prompts, loadedText) : []),
   ];
   const eras = [
@@ -99,6 +103,7 @@ export function createServer(settings: Settings): Server {
     log.error(`${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   });
 
+  const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...unlisted.problems(snapshot)];
   const status = () => hub?.status() ?? [];
 
   registry.onRefresh(createRefreshReport(log));
@@ -108,7 +113,12 @@ export function createServer(settings: Settings): Server {
   return {
     handle,
     registry,
-    health: () => healthOf(registry.current(), shelf.size, status()),
+    health: () => healthOf(registry.current(), shelf.size, problemsOf, status()),
+    async examine() {
+      const snapshot = await registry.refresh('examine');
+      await examineSkills(snapshot, unlisted, new AbortController().signal);
+      return problemsOf(snapshot);
+    },
     status,
     isCircle: lineage.isCircle,
     close() {
@@ -126,6 +136,7 @@ export function createServer(settings: Settings): Server {
 function healthOf(
   snapshot: Snapshot | undefined,
   toolsOf: (snapshot: Snapshot) => number,
+  problemsOf: (snapshot: Snapshot) => readonly Problem[],
   upstreams: readonly UpstreamStatus[],
 ): Health {
   return {
@@ -134,7 +145,7 @@ function healthOf(
     generation: snapshot?.generation ?? 0,
     skills: snapshot?.names.listed.length ?? 0,
     tools: snapshot ? toolsOf(snapshot) : 0,
-    problems: snapshot?.problems.length ?? 0,
+    problems: snapshot ? problemsOf(snapshot).length : 0,
     upstreams: upstreams.map(({ name, state, reason, nextAttempt, tools }) => ({
       name,
       state,
@@ -144,19 +155,6 @@ function healthOf(
     })),
   };
 }
-
-/** What comes up while answering is said once, not with every answer. */
-function createOnceReport(log: Log): (problem: Problem) => void {
-  const said = new Set<string>();
-  return ({ where, what }) => {
-    const text = `${where}: ${what}`;
-    if (said.has(text) || said.size >= MOST_SAID) return;
-    said.add(text);
-    log.warn(text);
-  };
-}
-
-const MOST_SAID = 10_000;
 
 /** The hub's code is loaded only where it is asked for: without it nothing can be started. */
 function lazyHub(settings: HubSourceOptions, changed: (reason: string) => void): HubSource {

@@ -11,6 +11,7 @@ import { createPromptShelf, promptMethods } from '../src/methods/prompts.ts';
 import { resourceMethods } from '../src/methods/resources.ts';
 import { skillMethods } from '../src/methods/skills.ts';
 import { createToolShelf, toolMethods } from '../src/methods/tools.ts';
+import { createUnlisted } from '../src/methods/unlisted.ts';
 import type { Contribution, Source, Tool } from '../src/model.ts';
 import { createHandle, invalidParams, legacyEra, type Method } from '../src/protocol/index.ts';
 import { createSkillSource } from '../src/skills/source.ts';
@@ -63,7 +64,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   const handlers = [
     ...toolMethods(counting, createToolShelf([skillTool(SILENT, undefined)], OPTIONS), () => undefined),
     ...resourceMethods(counting),
-    ...skillMethods(counting, () => {}),
+    ...skillMethods(counting, createUnlisted(SILENT)),
     ...promptMethods(counting, prompts, loadedText),
   ];
   const uri = 'skill://custom/old';

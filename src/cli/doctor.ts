@@ -27,7 +27,8 @@ export async function doctor({ options, json }: DoctorCommand): Promise<void> {
   const skillwire = createSkillwire({ ...options, env, autoRefresh: false });
   await skillwire.registry.ready();
   await settled(skillwire);
-  const report = reportOf(await skillwire.registry.refresh('doctor'), skillwire.status());
+  const problems = await skillwire.examine();
+  const report = reportOf(await skillwire.registry.ready(), problems, skillwire.status());
   await skillwire.close();
   stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, options.hub ?? false));
 }
@@ -44,7 +45,7 @@ async function settled({ status }: Skillwire): Promise<void> {
   while (pending() && performance.now() < deadline) await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
 }
 
-function reportOf({ names, problems }: Snapshot, upstreams: readonly UpstreamStatus[]): Report {
+function reportOf({ names }: Snapshot, problems: readonly Problem[], upstreams: readonly UpstreamStatus[]): Report {
   const roots = new Map<string, RootCount>();
   for (const { skill } of names.listed) {
     const { root: directory, provider, location } = skill;

@@ -3,9 +3,11 @@
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
 import type { Registry } from '../catalog/registry.ts';
+import { messageOf } from '../log.ts';
 import type { Listed, Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Peer } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
+import { codeOf, isMissing } from '../skills/files.ts';
 import { type HostOptions, hostOf } from './hosts.ts';
 import { pageOf } from './pages.ts';
 import { everySpelling, safeSpellings } from './spelling.ts';
@@ -68,7 +70,9 @@ export function promptMethods(
         if (typeof name !== 'string') throw invalidParams('name must be the name of a prompt');
         const listed = shelf.find(await registry.ready(), name);
         if (!listed) throw invalidParams(`unknown prompt "${name.slice(0, 100)}"`);
-        const text = await textOf(listed);
+        const text = await textOf(listed).catch((error: unknown) => {
+          throw invalidParams(`prompt "${listed.id}" ${whyNot(error)}`);
+        });
         return {
           description: listed.skill.description,
           messages: [{ role: 'user', content: { type: 'text', text } }],
@@ -82,3 +86,8 @@ export function promptMethods(
 
 // SDK clients stop after 64 pages: this many give them 32,000 prompts.
 const PAGE = 500;
+
+/** The list is of the last refresh; the file is read now. */
+function whyNot(error: unknown): string {
+  return isMissing(error) ? 'is no longer there' : `cannot be read (${codeOf(error) || messageOf(error)})`;
+}

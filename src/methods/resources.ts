@@ -138,7 +138,7 @@ async function childrenOf(
 ): Promise<readonly ResourceDefinition[]> {
   const place = placeAt(snapshot.addresses, uri);
   const children = place ? await childrenIn(snapshot, place, signal) : skillsUnder(snapshot, uri);
-  if (!children) throw nothingAt(uri, 'there is no directory');
+  if (!children) throw nothingAt(uri, 'there is no directory that can be read');
   return [...children].sort((a, b) => compare(a.uri, b.uri));
 }
 

@@ -3,15 +3,16 @@
  * Owns: entries, and the rules a skill must meet to have one. Leaves alone: digests and front matter (skills/library.ts).
  * Always true:
  * - an entry is whole and of one version; a file that stands in several entries of a list has one digest in all of them;
- * - a skill that cannot have an entry is reported once and still loads by tool.
+ * - a skill that cannot have an entry is a Problem and still loads by tool; one that is gone is just left out.
  */
 import * as v from 'valibot';
 import type { Registry } from '../catalog/registry.ts';
-import type { Addresses, Listed, Problem } from '../model.ts';
+import type { Addresses, Listed, Snapshot } from '../model.ts';
 import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
 import { parentsOf, placeAt, uriOf } from '../skills/address.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
 import { NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
+import type { Unlisted } from './unlisted.ts';
 
 export const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
 
@@ -42,16 +43,7 @@ export interface SkillEntry {
   readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[] | 'dynamic';
 }
 
-/** `report`: told of a skill that cannot be listed, each time it is met. */
-export function skillMethods(registry: Registry, report: (problem: Problem) => void): readonly Method[] {
-  async function entryOf(root: string, listed: Listed, signal: AbortSignal): Promise<EntryReading> {
-    const reading = await makeEntry(root, listed, signal);
-    if (reading.kind === 'unfit') {
-      report({ where: listed.skill.file, what: `is not in skills/list, because ${reading.why}` });
-    }
-    return reading;
-  }
-
+export function skillMethods(registry: Registry, unlisted: Unlisted): readonly Method[] {
   return [
     {
       name: 'skills/list',
@@ -59,11 +51,12 @@ export function skillMethods(registry: Registry, report: (problem: Problem) => v
       async run({ cursor }, { signal }) {
         const { addresses } = await registry.ready();
         const rest = itemsAfter('skills', familiesOf(addresses), ({ root }) => root, cursor);
+        const entryOf = createReader(unlisted, signal);
         const skills: SkillEntry[] = [];
         let files = 0;
         for (const family of rest) {
           if (signal.aborted) break;
-          const entries = await entriesOf(family, (root, listed) => entryOf(root, listed, signal));
+          const entries = await entriesOf(family, entryOf);
           skills.push(...entries);
           files += entries.reduce((sum, { resources }) => sum + resources.length, 0);
           const isFull = skills.length >= PAGE || files >= PAGE_FILES;
@@ -79,18 +72,26 @@ export function skillMethods(registry: Registry, report: (problem: Problem) => v
         const uri = textParam(asked);
         const place = placeAt((await registry.ready()).addresses, uri);
         if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
-        const reading = await entryOf(place.root, place.listed, signal);
+        const reading = await createReader(unlisted, signal)(place.root, place.listed);
         switch (reading.kind) {
           case 'whole':
             return { skill: reading.entry };
           case 'unfit':
             throw nothingAt(uri, `no skill is served there, because ${reading.why}`);
+          case 'gone':
+            throw nothingAt(uri, 'no skill is served there any more');
           case 'moving':
             throw internalError(`${uri} is changing right now; ask again`);
         }
       },
     },
   ];
+}
+
+/** Looks at every skill once, so that all which cannot be listed are known. */
+export async function examineSkills({ addresses }: Snapshot, unlisted: Unlisted, signal: AbortSignal): Promise<void> {
+  const entryOf = createReader(unlisted, signal);
+  for (const [root, listed] of addresses.roots) await entryOf(root, listed);
 }
 
 // --- internal ---
@@ -103,7 +104,29 @@ const PAGE_FILES = 8192;
 type EntryReading =
   | { readonly kind: 'whole'; readonly entry: SkillEntry }
   | { readonly kind: 'unfit'; readonly why: string }
+  | { readonly kind: 'gone' }
   | { readonly kind: 'moving' };
+
+type EntryReader = (root: string, listed: Listed) => Promise<EntryReading>;
+
+// A file that is saved by renaming is gone for an instant.
+const GRACE_MS = 60;
+
+/** For one request, which waits once for what is gone, however much that is: a deleted skill comes no sooner. */
+function createReader(unlisted: Unlisted, signal: AbortSignal): EntryReader {
+  let hasWaited = false;
+  return async (root, listed) => {
+    let reading = await makeEntry(root, listed, signal);
+    if (reading.kind === 'gone' && !hasWaited) {
+      hasWaited = true;
+      await new Promise((done) => setTimeout(done, GRACE_MS));
+      reading = await makeEntry(root, listed, signal);
+    }
+    if (reading.kind === 'unfit') unlisted.note(listed.skill, reading.why);
+    if (reading.kind === 'whole') unlisted.note(listed.skill, undefined);
+    return reading;
+  };
+}
 
 /** A skill and those inside it: they share files, so they are read together and stand on one page. */
 interface Family {
@@ -134,7 +157,7 @@ function gather(roots: Iterable<readonly [string, Listed]>): readonly Family[] {
 const ATTEMPTS = 3;
 
 /** The entries of a family that agree about every file. */
-async function entriesOf({ members }: Family, entryOf: (root: string, listed: Listed) => Promise<EntryReading>) {
+async function entriesOf({ members }: Family, entryOf: EntryReader): Promise<readonly SkillEntry[]> {
   let entries: readonly SkillEntry[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const readings: EntryReading[] = [];

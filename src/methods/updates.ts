@@ -117,6 +117,7 @@ export function subscribeMethods(updates: Updates, notice: (uri: string, reason:
           begin(served) {
             if (served.length > 0) return;
             held.delete(uri);
+            control.abort();
             throw nothingAt(uri);
           },
           tell: (_uri, reason) => session.outlet(notice(uri, reason)),

@@ -21,8 +21,11 @@ export interface Spot {
   readonly stats: BigIntStats;
 }
 
-/** What stands at a path of a skill, or why there is nothing to be had. */
-export function find(directory: string, path: string): Spot | 'outside' | 'missing' {
+/** Why there is nothing to be had at a path; `closed`: the system does not let us look. */
+export type Nothing = 'outside' | 'missing' | 'closed';
+
+/** What stands at a path of a skill. Never throws. */
+export function find(directory: string, path: string): Spot | Nothing {
   const chain = chainTo(directory, path);
   return typeof chain === 'string' ? chain : (chain.at(-1) ?? 'missing');
 }
@@ -31,10 +34,12 @@ export interface Child extends Spot {
   readonly name: string;
 }
 
-/** The files and directories directly in a directory of a skill, by name; undefined when it is none. */
+/** What can be served of a directory of a skill, by name; undefined when it is none, or cannot be read. Never throws. */
 export function list(directory: string, path: string): readonly Child[] | undefined {
   const chain = chainTo(directory, path);
-  return typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory() ? undefined : childrenOf(chain);
+  if (typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory()) return undefined;
+  const children = attempt(() => childrenOf(chain, (name) => attempt(() => enter(chain, name))));
+  return typeof children === 'string' ? undefined : children;
 }
 
 export interface Found extends Spot {
@@ -54,7 +59,7 @@ export async function findFiles(directory: string, pace: Pacer): Promise<readonl
   async function visit(chain: readonly Spot[], prefix: string): Promise<void> {
     await pace();
     if (++directories > MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_DIRECTORIES} directories`);
-    for (const child of childrenOf(chain)) {
+    for (const child of childrenOf(chain, (name) => enterListed(chain, name))) {
       const path = prefix + child.name;
       if (child.stats.isDirectory()) await visit([...chain, child], `${path}/`);
       else files.push({ path, real: child.real, stats: child.stats });
@@ -69,8 +74,8 @@ export async function findFiles(directory: string, pace: Pacer): Promise<readonl
 // --- internal ---
 
 /** The way from the skill's own directory to the path, each step with its links followed. */
-function chainTo(directory: string, path: string): readonly Spot[] | 'outside' | 'missing' {
-  try {
+function chainTo(directory: string, path: string): readonly Spot[] | Nothing {
+  return attempt(() => {
     const chain = [homeOf(directory)];
     for (const name of path === '' ? [] : path.split('/')) {
       if (!isPlainSegment(name) || SKIPPED.has(name) || !chain.at(-1)?.stats.isDirectory()) return 'missing';
@@ -79,9 +84,17 @@ function chainTo(directory: string, path: string): readonly Spot[] | 'outside' |
       chain.push(next);
     }
     return chain;
+  });
+}
+
+/** What the system says against it becomes a result. */
+function attempt<T>(act: () => T): T | 'missing' | 'closed' {
+  try {
+    return act();
   } catch (error) {
-    if (isMissing(error) || NO_SUCH_NAME.has(codeOf(error))) return 'missing';
-    throw error;
+    const code = codeOf(error);
+    if (code === '') throw error; // Not the system's word: a fault of ours.
+    return isMissing(error) || NO_SUCH_NAME.has(code) ? 'missing' : 'closed';
   }
 }
 
@@ -94,7 +107,7 @@ function homeOf(directory: string): Spot {
 }
 
 /** One entry of the last directory of the chain. */
-function enter(chain: readonly Spot[], name: string): Spot | 'outside' | 'missing' {
+function enter(chain: readonly Spot[], name: string): Spot | Nothing {
   const [home, here] = [chain[0], chain.at(-1)];
   if (!home || !here) return 'missing';
   const path = join(here.real, name);
@@ -108,17 +121,18 @@ function enter(chain: readonly Spot[], name: string): Spot | 'outside' | 'missin
   return { real, stats: target };
 }
 
-function childrenOf(chain: readonly Spot[]): readonly Child[] {
+function childrenOf(chain: readonly Spot[], open: (name: string) => Spot | Nothing): readonly Child[] {
   const names = readdirSync(chain.at(-1)?.real ?? '').filter((name) => !SKIPPED.has(name));
   return names.sort(compare).flatMap((name) => {
-    const spot = enterListed(chain, name);
+    const spot = open(name);
     if (typeof spot === 'string') return [];
     // Anything else, such as a FIFO or a socket, has no content of its own.
     return spot.stats.isFile() || spot.stats.isDirectory() ? [{ name, ...spot }] : [];
   });
 }
 
-function enterListed(chain: readonly Spot[], name: string): Spot | 'outside' | 'missing' {
+/** For a list that must be whole: throws where something cannot be had that is there. */
+function enterListed(chain: readonly Spot[], name: string): Spot | Nothing {
   try {
     return enter(chain, name);
   } catch (error) {

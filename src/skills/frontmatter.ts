@@ -37,7 +37,10 @@ const unfit = (why: string): FrontMatter => ({ kind: 'unfit', why: `its front ma
 // The YAML reader we have types by YAML 1.1. A mark before a plain scalar that could be a number or a date makes it
 // text, and tells it from quoted text, which the mark never starts. Whatever stays of a mark elsewhere is taken out.
 const MARKS = ['\ue000', '\ue001', '\ue002', '\ue003'];
-const NUMERIC_START = /(?<=[:?-][ \t]+|[[{,][ \t]*|["']:[ \t]*)(?=[-+]?\.?\d|[-+]?\.(?:inf|nan)\b)/gi;
+// In lists and maps in brackets a value may stand on a later line, behind comments even; but not so the text of a block
+// whose opening line has a comment.
+const NUMERIC_START =
+  /(?<=[:?-][ \t]+|[[{,]\s*(?:#[^\n]*\n\s*)*|["']:[ \t]*)(?<![|>][-+\d]*[ \t]+#[^\n]*\n\s*)(?=[-+]?\.?\d|[-+]?\.(?:inf|nan)\b)/gi;
 
 /** On its way to the YAML reader a block is trimmed, which would cost it an indentation, or line breaks that count. */
 function fence(block: string, mark: string): string {

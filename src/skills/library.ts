@@ -58,8 +58,9 @@ async function readManifest(directory: string, promises: Promises, signal: Abort
       if (reading) return reading;
     } catch (error) {
       if (error instanceof Unfit) return { kind: 'unfit', why: error.message };
-      // Something vanished between two looks.
-      if (!isMissing(error)) return { kind: 'unfit', why: `it cannot be read: ${messageOf(error)}` };
+      if (!isMissing(error)) return { kind: 'unfit', why: `it cannot be read (${codeOf(error) || messageOf(error)})` };
+      // Something vanished between two looks. If it is the skill itself, no further look will find it.
+      if (find(directory, HEAD_FILE) === 'missing') return { kind: 'gone' };
     }
   }
   return { kind: 'moving' };
@@ -85,8 +86,9 @@ async function tryManifest(directory: string, promises: Promises): Promise<Manif
     promises.keep(real, isFresh(stats) ? undefined : version, record);
     files.push({ ...record, path, real });
   }
+  if (identityOf(directory) !== before) return undefined;
   const head = files.find(({ path }) => path === HEAD_FILE)?.head;
-  if (head === undefined || identityOf(directory) !== before) return undefined;
+  if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
   if (head.kind === 'unfit') return head;
   for (const { real, digest } of files) promises.promise(real, digest);
   const manifest: Manifest = {
@@ -124,6 +126,8 @@ async function readFile(directory: string, path: string, promises: Promises): Pr
     const spot = find(directory, path);
     if (spot === 'missing') return { kind: 'missing' };
     if (spot === 'outside') return { kind: 'refused', why: 'is or passes a link that leaves the skill' };
+    if (spot === 'closed')
+      return { kind: 'refused', why: 'cannot be read: access is denied, or its disk is in trouble' };
     const { real, stats } = spot;
     if (stats.isDirectory()) return { kind: 'directory' };
     if (!stats.isFile()) return { kind: 'refused', why: 'is not a regular file' };

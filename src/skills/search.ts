@@ -69,10 +69,12 @@ export function mentions(skill: Skill, text: string): boolean {
   return [installName(skill), skill.name, skill.description].some((field) => pattern.test(field));
 }
 
-/** About 160 characters around a place, cut between characters. */
+/** About 160 characters around a place, near an end of the text as well, cut between characters. */
 export function windowAround(text: string, at: number): string {
-  const start = atBoundary(text, Math.max(0, at - LEAD));
-  const end = atBoundary(text, Math.min(text.length, Math.max(at - LEAD, 0) + WINDOW));
+  const last = text.trimEnd().length - WINDOW;
+  const from = Math.max(0, Math.min(at - LEAD, last));
+  const start = atBoundary(text, from);
+  const end = atBoundary(text, Math.min(text.length, from + WINDOW));
   return text.slice(start, end).trim();
 }
 

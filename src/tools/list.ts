@@ -7,7 +7,7 @@ import type { Tool } from '../model.ts';
 import { bodyOf, mentions } from '../skills/search.ts';
 import { checkedArguments } from './arguments.ts';
 import { READ_ONLY } from './skill.ts';
-import { countOf, lineFor, SUMMARY_PROPERTIES, summaryOf } from './summary.ts';
+import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summary.ts';
 import { failure, oneLine, shorten } from './text.ts';
 
 export const ListInput = v.strictObject({
@@ -69,10 +69,11 @@ export function listTool(cwd: string): Tool {
       const { query = '', includeBody = false } = checkedArguments(ListInput, args, ['query', 'includeBody']);
       const wanted = query.trim();
       const listed = snapshot.names.listed.filter(({ skill }) => wanted === '' || mentions(skill, wanted));
+      const summaryOf = createSummariser(cwd);
       let room = MAX_BODIES;
       const skills: object[] = [];
       for (const one of listed) {
-        const summary = summaryOf(one, cwd);
+        const summary = summaryOf(one);
         const body = includeBody ? await bodyOf(one.skill) : '';
         room -= body.length;
         if (room < 0)

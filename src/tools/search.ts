@@ -7,7 +7,7 @@ import type { Tool } from '../model.ts';
 import { searchSkills } from '../skills/search.ts';
 import { checkedArguments } from './arguments.ts';
 import { READ_ONLY } from './skill.ts';
-import { countOf, lineFor, SUMMARY_PROPERTIES, summaryOf } from './summary.ts';
+import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summary.ts';
 import { oneLine, shorten } from './text.ts';
 
 const QUERY = 'query must be text of 1 to 500 characters: the words to look for';
@@ -82,7 +82,8 @@ export function searchTool(cwd: string): Tool {
     async run(args, { names }, { signal }) {
       const { query, limit = DEFAULT_LIMIT } = checkedArguments(SearchInput, args, ['query', 'limit']);
       const { total, hits } = await searchSkills(names.listed, query, limit, signal);
-      const results = hits.map(({ listed, score, excerpt }) => ({ ...summaryOf(listed, cwd), score, excerpt }));
+      const summaryOf = createSummariser(cwd);
+      const results = hits.map(({ listed, score, excerpt }) => ({ ...summaryOf(listed), score, excerpt }));
       const shown = hits.length < total ? `; the best ${hits.length}` : '';
       const head = `${countOf(total)} for "${shorten(oneLine(query), 100)}"${shown}`;
       const lines = hits.map(({ listed, excerpt }) => `${lineFor(listed)}\n  … ${oneLine(excerpt)} …`);

@@ -1,5 +1,6 @@
 /** A skill as `skills.list` and `skills.search` show it. */
-import { isAbsolute, relative } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
 import type { Listed } from '../model.ts';
 import { installName } from '../skills/search.ts';
 import { oneLine, shorten } from './text.ts';
@@ -24,13 +25,15 @@ export const SUMMARY_PROPERTIES = {
   skillFile: { type: 'string', description: 'Its SKILL.md, likewise.' },
 } as const;
 
-export function summaryOf({ skill }: Listed, cwd: string): Summary {
-  return {
+/** For one answer: what a root really is is looked up once in it. */
+export function createSummariser(cwd: string): (listed: Listed) => Summary {
+  const shorten = createShortener(cwd);
+  return ({ skill }) => ({
     installName: installName(skill),
     meta: { name: skill.name, description: skill.description },
-    skillPath: shortPath(skill.directory, cwd),
-    skillFile: shortPath(skill.file, cwd),
-  };
+    skillPath: shorten(skill.directory, skill.root),
+    skillFile: shorten(skill.file, skill.root),
+  });
 }
 
 /** One line for people: the name that loads the skill, and what it is about. */
@@ -47,8 +50,30 @@ export function countOf(number: number): string {
 
 const LONGEST_ABOUT = 160;
 
-function shortPath(path: string, cwd: string): string {
-  if (!isAbsolute(path)) return path;
-  const short = relative(cwd, path);
-  return short === '' || isAbsolute(short) || /^\.\.(?:[/\\]|$)/.test(short) ? path : short;
+/** The working directory, the root, or both may have been given by way of a link. */
+function createShortener(cwd: string): (path: string, root: string) => string {
+  const known = new Map<string, string>();
+  const real = (path: string) => {
+    const answer = known.get(path) ?? realPath(path);
+    known.set(path, answer);
+    return answer;
+  };
+  return (path, root) => {
+    if (!isAbsolute(path)) return path;
+    return below(cwd, path) ?? below(real(cwd), join(real(root), relative(root, path))) ?? path;
+  };
+}
+
+/** The way down from a directory to a path, if there is one. */
+function below(directory: string, path: string): string | undefined {
+  const way = relative(directory, path);
+  return way === '' || isAbsolute(way) || /^\.\.(?:[/\\]|$)/.test(way) ? undefined : way;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path; // It may have gone since the scan.
+  }
 }

@@ -49,7 +49,9 @@ test('a skill that can no longer be read is an error, not an empty prompt', asyn
   const program = startProgram(t, { tree, args: ['--no-refresh'] });
   await program.request('prompts/list');
   tree.remove('.claude/skills/pdf');
-  assert.equal((await program.request('prompts/get', { name: 'claude:pdf' })).error.code, -32603);
+  const { error } = await program.request('prompts/get', { name: 'claude:pdf' });
+  assert.deepEqual(error, { code: -32602, message: 'invalid params: prompt "claude:pdf" is no longer there' });
+  assert.doesNotMatch(program.stderr(), /failed/);
 });
 
 test('--no-prompts leaves prompts out altogether', async (t) => {

@@ -70,6 +70,16 @@ test('text in blocks and quotes keeps every character, numbers included', async 
   assert.deepEqual(await fieldsOf(yaml), { a: '2026', b: '1 2\n3\n', c: 'x - 5', d: '- 1\nk: 2\n' });
 });
 
+test('a list or map in brackets may go over several lines, comments among them', async () => {
+  assert.deepEqual(await fieldsOf('a: [\n  1,\n  "2", 3\n]'), { a: [1, '2', 3] });
+  assert.deepEqual(await fieldsOf('a: [ # some\n  1, # one\n\n  # two\n  010\n]'), { a: [1, 10] });
+  assert.deepEqual(await fieldsOf(`a: {\n  k: 1,\n  5: ${DATE},\n  .5: x }\nb: 2`), {
+    a: { k: 1, 5: DATE, '.5': 'x' },
+    b: 2,
+  });
+  assert.deepEqual(await fieldsOf('a: x,\n  5\nb: "[\n  5"\nc: |- # text,\n  5'), { a: 'x, 5', b: '[ 5', c: '5' });
+});
+
 test('a block whose every line is indented is read like any other', async () => {
   assert.deepEqual(await fieldsOf('  a: 1\n  b: |\n    x'), { a: 1, b: 'x\n' });
 });

@@ -99,6 +99,27 @@ test('a name that is not UTF-8 cannot be listed, and is said', async (t) => {
   writeFileSync(name, 'x');
   const reading = await createLibrary().filesOf(tree.at('x')).manifest(NEVER);
   assert.deepEqual(reading, { kind: 'unfit', why: 'it has a file whose name is not UTF-8' });
+  // What can be served is.
+  const children = await createLibrary().filesOf(tree.at('x')).list('', NEVER);
+  assert.deepEqual(
+    children?.map((child) => child.name),
+    ['SKILL.md'],
+  );
+});
+
+test('a skill that is gone is said to be gone at once', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'y/SKILL.md': skillText('y'), 'y/f': '', 'out.md': '' });
+  const { filesOf: open } = createLibrary();
+  tree.remove('x');
+  tree.remove('y/SKILL.md');
+  const start = performance.now();
+  for (let round = 0; round < 40; round++) {
+    for (const name of ['x', 'y']) assert.deepEqual(await open(tree.at(name)).manifest(NEVER), { kind: 'gone' });
+  }
+  assert.ok(performance.now() - start < 4000);
+  tree.link('y/SKILL.md', tree.at('out.md'));
+  const reading = await open(tree.at('y')).manifest(NEVER);
+  assert.deepEqual(reading, { kind: 'unfit', why: 'its SKILL.md is a link that leads out of it' });
 });
 
 test('links that lead round in circles end', async (t) => {

@@ -72,6 +72,13 @@ test('a search that nobody waits for stops', async () => {
   assert.equal((await searchSkills(skills, 'needle', 10, AbortSignal.abort())).total, 0);
 });
 
+test('a window has its full width near the end of a text too', () => {
+  const text = `${'lorem ipsum '.repeat(60)}tailword\n`;
+  const window = windowAround(text, text.indexOf('tailword'));
+  assert.ok(window.endsWith('ipsum tailword') && window.length > 150, window);
+  assert.equal(windowAround('a short tailword', 8), 'a short tailword');
+});
+
 test('a window begins and ends between characters, at every place', () => {
   const characters = ['a', 'é', 'e\u0301', '日', '😀', '👩‍👩‍👧‍👦', '👍🏽', '🇩🇪', '\n', ' '];
   const text = Array.from({ length: 300 }, (_, at) => characters[(at * 7) % characters.length]).join('');

@@ -307,6 +307,21 @@ test('skills.read answers whatever is no file of the skill with an error a model
   assert.match(miss.content[0].text, /Skill 'c' not found/);
 });
 
+test('paths are relative when the root was given by way of a link to the working directory', async (t) => {
+  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a', 'About a', 'needle\n') });
+  const elsewhere = makeTree(t);
+  elsewhere.link('link', tree.path);
+  const program = await start(t, tree, ['--no-default-dirs', '--skill-dir', elsewhere.at('link/skills')]);
+  for (const [tool, args] of [
+    ['skills.list', {}],
+    ['skills.search', { query: 'needle' }],
+  ] as const) {
+    const { skills, results } = (await callChecked(program, tool, args)).structuredContent;
+    const [{ skillPath, skillFile }] = skills ?? results;
+    assert.deepEqual([skillPath, skillFile], ['skills/a', 'skills/a/SKILL.md']);
+  }
+});
+
 test('--tools chooses which tools there are, and the instructions follow', async (t) => {
   const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a') });
   const program = startProgram(t, { tree, args: ['--tools', 'read,skill'] });
