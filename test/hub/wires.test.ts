@@ -99,6 +99,10 @@ const json = async (request: IncomingMessage) => {
 /** The least that a modern server must say. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { id, method } = await json(request);
+  respond(response, id, method);
+}
+
+function respond(response: ServerResponse, id: unknown, method: string): void {
   const results: Record<string, object> = {
     'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
     'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
@@ -274,6 +278,44 @@ test('the standing stream is opened again after a failure, and the list read aga
   );
   await connect(t, { url: web.url });
   await eventually(() => opened === 2 && listed === 2, 'the second list');
+});
+
+test('a stream that is taken up again leaves the server a moment, even one that wants none', async (t) => {
+  const RESUMED = 5;
+  let left = RESUMED;
+  let asked: unknown;
+  const web = await startUpstreamWeb(t, async (request, response) => {
+    const { id, method } = await json(request);
+    if (method !== 'tools/call' && request.headers['last-event-id'] === undefined) return respond(response, id, method);
+    asked ??= id;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const answered = `data: ${JSON.stringify({ jsonrpc: '2.0', id: asked, result: { content: [] } })}\n\n`;
+    left -= 1;
+    return response.end(`id: 1\nretry: 0\ndata:\n\n${left < 0 ? answered : ''}`);
+  });
+  const hub = await connect(t, { url: web.url });
+  const began = performance.now();
+  assert.deepEqual(await hub.call('up:one'), { content: [] });
+  assert.ok(performance.now() - began >= RESUMED * 90);
+});
+
+test('a call in flight over HTTP fails when the hub is closed', async (t) => {
+  let arrive = () => {};
+  const arrived = new Promise<void>((done) => {
+    arrive = done;
+  });
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method) => {
+      if (method === 'tools/call') arrive();
+      return method === 'tools/call';
+    }),
+  );
+  const hub = await connect(t, { url: web.url });
+  const call = assert.rejects(hub.call('up:one'), /the hub was closed/);
+  await arrived;
+  await hub.close();
+  await call;
 });
 
 test('a server that comes back speaking otherwise is understood again', async (t) => {
