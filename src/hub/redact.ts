@@ -77,8 +77,8 @@ function secretsInArg(arg: string, before: string, cwd: string): readonly string
   const { flag, value } = split(arg, before);
   if (value === '' || isHarmless(value, flag, cwd)) return [];
   if (isUrl(value)) return SECRET_FLAG.test(flag) ? [value, ...secretsInUrl(value)] : secretsInUrl(value);
-  // A header is a name and words: "Authorization: Bearer x".
-  return [value, ...value.split(/\s+/)];
+  // A header is a name and words, "Authorization: Bearer x"; a script has words that every other text has too.
+  return [value, ...value.split(/\s+/).filter((word) => !isHarmless(word, flag, cwd))];
 }
 
 /** What an argument says and what it says it of: `--flag=value`, `KEY=value`, or a value behind its flag. */

@@ -108,6 +108,7 @@ test('of arguments only flags, words, packages and paths that are there are show
     [['API_KEY=hunter', 'MODE=fast', 'PIN=12345'], 'API_KEY=[redacted] MODE=fast PIN=[redacted]'],
     [['-H', 'Authorization: Bearer abcdef'], '-H [redacted]'],
     [['--pwd', 'hunter', '-p', 'swordfish'], '--pwd [redacted] -p [redacted]'],
+    [['-c', 'exit 9; run hunter2', 'exit', 'hunter2'], '-c [redacted] exit [redacted]'],
     [['Tr0ub4dor', 'correcthorsebatterystaple'], '[redacted] [redacted]'],
     [['https://me:word@host/hook/T0K3N?q=abcd'], 'https://me:[redacted]@host/hook/[redacted]?[redacted]'],
   ];
