@@ -40,15 +40,13 @@ export interface Skill {
 
 /** The files of one skill. Paths are relative to it, with slashes on every system: `references/forms.md`. */
 export interface SkillFiles {
-  /** All files with size and digest, of one version of the skill; `read` gives those bytes or says that they changed. */
+  /** All files with size and digest, of one version of the skill. */
   manifest(signal: AbortSignal): Promise<ManifestReading>;
   read(path: string, signal: AbortSignal): Promise<FileReading>;
   /** The direct children of a directory, by name; the skill itself is ''. Undefined: no directory that can be read. */
   list(path: string, signal: AbortSignal): Promise<readonly SkillChild[] | undefined>;
   /** Equal as long as the file's bytes are; undefined when there is no such file. */
   version(path: string): Promise<string | undefined>;
-  /** Whoever holds an old manifest has been told of this file's change: `read` gives the new bytes again. */
-  announced(path: string): void;
 }
 
 export interface Manifest {
@@ -78,8 +76,6 @@ export type FileReading =
   | { readonly kind: 'read'; readonly bytes: Uint8Array }
   | { readonly kind: 'missing' }
   | { readonly kind: 'directory' }
-  /** These are its bytes now, and no longer those the last manifest promised. */
-  | { readonly kind: 'changed'; readonly bytes: Uint8Array }
   /** It kept changing while it was read. */
   | { readonly kind: 'moving' }
   | { readonly kind: 'refused'; readonly why: string };

@@ -10,13 +10,14 @@ import type { UpstreamStatus } from './hub/upstream.ts';
 import { createLineage } from './lineage.ts';
 import type { Log } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
+import { createPromises } from './methods/promises.ts';
 import { createPromptShelf, promptMethods } from './methods/prompts.ts';
 import { resourceMethods, resourcesDigest } from './methods/resources.ts';
 import { examineSkills, SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
 import { compareSkills, createFeed, type Topic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolShelf, toolMethods } from './methods/tools.ts';
 import { createUnlisted } from './methods/unlisted.ts';
-import { createUpdates, markAnnounced, resourceState, subscribeMethods } from './methods/updates.ts';
+import { createUpdates, resourceState, subscribeMethods } from './methods/updates.ts';
 import type { Problem, Snapshot } from './model.ts';
 import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
@@ -60,8 +61,9 @@ export function createServer(settings: Settings): Server {
   const own = ownTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
   const shelf = createToolShelf(own, { ...settings, sparing: settings.tools === 'auto' });
   const unlisted = createUnlisted(log);
+  const promises = createPromises();
   const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
-  const updates = createUpdates(registry, resourceState, markAnnounced);
+  const updates = createUpdates(registry, resourceState, promises);
   const topics: Topic[] = [
     { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: shelf.digest },
     { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
@@ -82,8 +84,8 @@ export function createServer(settings: Settings): Server {
   };
   const shared = [
     ...toolMethods(registry, shelf, (name) => hub?.findAbsent(name)),
-    ...resourceMethods(registry),
-    ...skillMethods(registry, unlisted),
+    ...resourceMethods(registry, promises),
+    ...skillMethods(registry, unlisted, promises),
     ...(prompts ? promptMethods(registry, prompts, loadedText) : []),
   ];
   const eras = [

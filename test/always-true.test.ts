@@ -7,6 +7,7 @@ import { settingsFrom } from '../src/config.ts';
 import { createSkillwire } from '../src/index.ts';
 import { createLog } from '../src/log.ts';
 import { cancelled } from '../src/methods/lifecycle.ts';
+import { createPromises } from '../src/methods/promises.ts';
 import { createPromptShelf, promptMethods } from '../src/methods/prompts.ts';
 import { resourceMethods } from '../src/methods/resources.ts';
 import { skillMethods } from '../src/methods/skills.ts';
@@ -63,8 +64,8 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   const prompts = createPromptShelf(OPTIONS);
   const handlers = [
     ...toolMethods(counting, createToolShelf([skillTool(SILENT, undefined)], OPTIONS), () => undefined),
-    ...resourceMethods(counting),
-    ...skillMethods(counting, createUnlisted(SILENT)),
+    ...resourceMethods(counting, createPromises()),
+    ...skillMethods(counting, createUnlisted(SILENT), createPromises()),
     ...promptMethods(counting, prompts, loadedText),
   ];
   const uri = 'skill://custom/old';

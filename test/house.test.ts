@@ -5,10 +5,11 @@ import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
+import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
 import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/contents.ts';
 import { MAX_FILE_BYTES } from '../src/skills/library.ts';
-import { MOST_FILES } from '../src/skills/promises.ts';
+import { MOST_FILES } from '../src/skills/records.ts';
 import { MAX_DEPTH } from '../src/skills/roots.ts';
 import { MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../src/skills/scan.ts';
 import { MAX_HEAD } from '../src/skills/skill.ts';
@@ -226,6 +227,7 @@ test('the numbers among the limits in the README are those in the code', () => {
     ['one file by `skills.read`', mib(MAX_READ_BYTES)],
     ['texts in one answer of `skills.list`', mib(MAX_BODIES)],
     ['file digests held in memory', MOST_FILES.toLocaleString('en')],
+    ['digests promised to clients, all together', MOST_PROMISES.toLocaleString('en')],
   ]);
   for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);
   assert.match(limits, new RegExp(`at least ${SETTLE_MS} ms apart`));

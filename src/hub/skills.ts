@@ -157,7 +157,6 @@ function filesOf(skill: UpstreamSkill, read: ReadResource): SkillFiles {
       return promised && isDirectory(promised, path) ? childrenOf(promised, path) : undefined;
     },
     version: async (path) => promised?.get(path)?.digest,
-    announced() {}, // What a manifest promised is all that is ever given out.
   };
 }
 

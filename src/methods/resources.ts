@@ -3,7 +3,7 @@
  * Owns: which resources are listed, and how their content is put. Leaves alone: files (skills/library.ts), URIs (skills/address.ts).
  * Always true:
  * - text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there;
- * - bytes other than those a manifest promised are refused, not given under the old digest.
+ * - bytes other than those this client was promised are refused, not given under the old digest.
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Listed, ResourceDefinition, Snapshot } from '../model.ts';
@@ -11,11 +11,12 @@ import { type Call, internalError, invalidParams, type Method, type RpcError } f
 import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/mime.ts';
 import { pageOf } from './pages.ts';
+import type { Promises } from './promises.ts';
 
 /** What a file holds may change at any time, and is this user's own: a client asks again each time. */
 export const NOT_AT_ALL = { ttlMs: 0, cacheScope: 'private' } as const;
 
-export function resourceMethods(registry: Registry): readonly Method[] {
+export function resourceMethods(registry: Registry, promises: Promises): readonly Method[] {
   return [
     {
       name: 'resources/list',
@@ -30,7 +31,7 @@ export function resourceMethods(registry: Registry): readonly Method[] {
     {
       name: 'resources/read',
       cache: NOT_AT_ALL,
-      run: async ({ uri }, call) => readResource(await registry.ready(), textParam(uri), call),
+      run: async ({ uri }, call) => readResource(await registry.ready(), textParam(uri), promises, call),
     },
     {
       name: 'resources/directory/read',
@@ -69,6 +70,7 @@ export function textParam(uri: unknown): string {
 // SDK clients stop after 64 pages: this many give them 32,000 resources.
 const PAGE = 500;
 const LONGEST_ECHO = 300;
+const CHANGED = 'has changed since it was listed; call skills/get for its new digest, then read it again';
 
 const digests = new WeakMap<Snapshot, string>();
 const definitions = new WeakMap<Snapshot, readonly ResourceDefinition[]>();
@@ -108,7 +110,7 @@ function listTemplates({ cursor }: { readonly cursor?: unknown }): object {
   };
 }
 
-async function readResource(snapshot: Snapshot, uri: string, call: Call): Promise<object> {
+async function readResource(snapshot: Snapshot, uri: string, promises: Promises, call: Call): Promise<object> {
   const foreign = snapshot.resources.get(uri);
   if (foreign) return foreign.read(call);
   const place = placeAt(snapshot.addresses, uri);
@@ -117,13 +119,12 @@ async function readResource(snapshot: Snapshot, uri: string, call: Call): Promis
   const reading = await listed.skill.files.read(path, call.signal);
   switch (reading.kind) {
     case 'read':
+      if (!(await promises.allow(call.session, uriOf(root, path), reading.bytes))) throw nothingAt(uri, CHANGED);
       return { contents: [contentOf(uriOf(root, path), path, reading.bytes)] };
     case 'missing':
       throw nothingAt(uri);
     case 'directory':
       throw nothingAt(uri, 'is a directory; resources/directory/read lists it');
-    case 'changed':
-      throw nothingAt(uri, 'has changed since it was listed; call skills/get for its new digest, then read it again');
     case 'moving':
       throw internalError(`${uri} is changing right now; read it again`);
     case 'refused':

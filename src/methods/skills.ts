@@ -8,9 +8,10 @@
 import * as v from 'valibot';
 import type { Registry } from '../catalog/registry.ts';
 import type { Addresses, Listed, Snapshot } from '../model.ts';
-import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
+import { internalError, isObject, type Method, type Params, type Session } from '../protocol/index.ts';
 import { parentsOf, placeAt, uriOf } from '../skills/address.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
+import type { Promises } from './promises.ts';
 import { NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
 import type { Unlisted } from './unlisted.ts';
 
@@ -43,12 +44,15 @@ export interface SkillEntry {
   readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[] | 'dynamic';
 }
 
-export function skillMethods(registry: Registry, unlisted: Unlisted): readonly Method[] {
+export function skillMethods(registry: Registry, unlisted: Unlisted, promises: Promises): readonly Method[] {
+  const promise = (session: Session, { resources }: SkillEntry) => {
+    for (const { uri, digest } of filesIn(resources)) promises.make(session, uri, digest);
+  };
   return [
     {
       name: 'skills/list',
       cache: NOT_AT_ALL,
-      async run({ cursor }, { signal }) {
+      async run({ cursor }, { session, signal }) {
         const { addresses } = await registry.ready();
         const rest = itemsAfter('skills', familiesOf(addresses), ({ root }) => root, cursor);
         const entryOf = createReader(unlisted, signal);
@@ -58,6 +62,7 @@ export function skillMethods(registry: Registry, unlisted: Unlisted): readonly M
           if (signal.aborted) break;
           const entries = await entriesOf(family, entryOf);
           skills.push(...entries);
+          for (const entry of entries) promise(session, entry);
           files += entries.reduce((sum, { resources }) => sum + resources.length, 0);
           const isFull = skills.length >= PAGE || files >= PAGE_FILES;
           if (isFull && family !== rest.at(-1)) return { skills, ...nextAfter('skills', family.root) };
@@ -68,13 +73,14 @@ export function skillMethods(registry: Registry, unlisted: Unlisted): readonly M
     {
       name: 'skills/get',
       cache: NOT_AT_ALL,
-      async run({ uri: asked }, { signal }) {
+      async run({ uri: asked }, { session, signal }) {
         const uri = textParam(asked);
         const place = placeAt((await registry.ready()).addresses, uri);
         if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
         const reading = await createReader(unlisted, signal)(place.root, place.listed);
         switch (reading.kind) {
           case 'whole':
+            promise(session, reading.entry);
             return { skill: reading.entry };
           case 'unfit':
             throw nothingAt(uri, `no skill is served there, because ${reading.why}`);

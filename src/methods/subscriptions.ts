@@ -65,12 +65,13 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
 
   const listen: Method = {
     name: 'subscriptions/listen',
-    async run({ notifications }, { id, peer, signal, notify }) {
+    async run({ notifications }, { id, peer, session, signal, notify }) {
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const wanted = topics.filter(({ key }) => notifications[key] === true);
       const tag = { [SUBSCRIPTION]: id };
       const over = new AbortController();
       const reader: Reader = {
+        session,
         begin: (uris) =>
           notify('notifications/subscriptions/acknowledged', {
             _meta: tag,

@@ -7,6 +7,7 @@ import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Session } from '../protocol/index.ts';
 import { placeAt } from '../skills/address.ts';
+import type { Promises } from './promises.ts';
 import { nothingAt, textParam } from './resources.ts';
 
 /** Far more than anybody looks at; a list is not a way to fill our memory. */
@@ -21,17 +22,13 @@ export interface Updates {
 }
 
 export interface Reader {
+  readonly session: Session;
   /** Called once, before anything is told: the URIs that will be followed. */
   begin(served: readonly string[]): void;
   tell(uri: string, reason: string): void;
 }
 
-/** `onChange` comes before the readers are told. */
-export function createUpdates(
-  registry: Registry,
-  stateOf: StateOf,
-  onChange: (snapshot: Snapshot, uri: string) => void,
-): Updates {
+export function createUpdates(registry: Registry, stateOf: StateOf, promises: Promises): Updates {
   const watched = new Map<string, Watched>();
   let looking = Promise.resolve();
 
@@ -40,8 +37,11 @@ export function createUpdates(
       const state = await stateOf(snapshot, uri);
       if (state === entry.state) continue;
       entry.state = state;
-      onChange(snapshot, uri);
-      for (const { tell } of entry.readers) tell(uri, `resource changed (${reason})`);
+      for (const { session, tell } of entry.readers) {
+        // Before it is told: it may read at once.
+        promises.release(session, uri);
+        tell(uri, `resource changed (${reason})`);
+      }
     }
   }
 
@@ -88,12 +88,6 @@ export const resourceState: StateOf = async ({ resources, addresses }, uri) => {
 
 const UNREADABLE = 'unreadable';
 
-/** The change has been told: the next read may give the new bytes, whatever was promised before. */
-export function markAnnounced({ addresses }: Snapshot, uri: string): void {
-  const place = placeAt(addresses, uri);
-  place?.listed.skill.files.announced(place.path);
-}
-
 /** The standing subscriptions of the legacy era; its successor is `subscriptions/listen`. */
 export function subscribeMethods(updates: Updates, notice: (uri: string, reason: string) => string): readonly Method[] {
   const standing = new WeakMap<Session, Map<string, AbortController>>();
@@ -114,6 +108,7 @@ export function subscribeMethods(updates: Updates, notice: (uri: string, reason:
         session.ended.addEventListener('abort', () => control.abort(), { signal: control.signal });
         held.set(uri, control);
         const reader: Reader = {
+          session,
           begin(served) {
             if (served.length > 0) return;
             held.delete(uri);

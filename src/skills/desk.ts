@@ -19,7 +19,6 @@ export function createDesk(): Library {
         read: async (path, signal) => (await files()).read(path, signal),
         list: async (path, signal) => (await files()).list(path, signal),
         version: async (path) => (await files()).version(path),
-        announced: (path) => void files().then((real) => real.announced(path)),
       };
     },
   };

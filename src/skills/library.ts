@@ -3,7 +3,6 @@
  * Owns: reading them, digests, manifests. Leaves alone: which files belong to a skill (contents.ts), URIs (address.ts).
  * Always true:
  * - a manifest is of one version: the directory and its SKILL.md are the same before the first file is read and after the last;
- * - bytes that are no longer those a manifest promised are never given out as if they were;
  * - a file that has not changed is not read again for its digest.
  */
 import { createHash } from 'node:crypto';
@@ -15,7 +14,7 @@ import { codeOf, isFresh, isMissing, look, NOFOLLOW, placeOf, readRegularFile, v
 import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
 import { textOf } from './mime.ts';
 import { createPacer } from './pace.ts';
-import { createPromises, type FileRecord, type Promises } from './promises.ts';
+import { createRecords, type FileRecord, type Records } from './records.ts';
 
 /** The largest single file that is read at all. */
 export const MAX_FILE_BYTES = MAX_SKILL_TOTAL;
@@ -25,19 +24,15 @@ export interface Library {
 }
 
 export function createLibrary(): Library {
-  const promises = createPromises();
+  const records = createRecords();
   return {
     filesOf: (directory) => ({
-      manifest: (signal) => readManifest(directory, promises, signal),
-      read: (path) => readFile(directory, path, promises),
+      manifest: (signal) => readManifest(directory, records, signal),
+      read: (path) => readFile(directory, path),
       list: async (path) => list(directory, path)?.map(asChild),
       async version(path) {
         const spot = find(directory, path);
         return typeof spot === 'object' && spot.stats.isFile() ? versionOf(spot.stats) : undefined;
-      },
-      announced(path) {
-        const spot = find(directory, path);
-        if (typeof spot === 'object') promises.release(spot.real);
       },
     }),
   };
@@ -49,12 +44,12 @@ export function createLibrary(): Library {
 const ATTEMPTS = 5;
 const PAUSE_MS = 60;
 
-async function readManifest(directory: string, promises: Promises, signal: AbortSignal): Promise<ManifestReading> {
+async function readManifest(directory: string, records: Records, signal: AbortSignal): Promise<ManifestReading> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (attempt > 0) await new Promise((done) => setTimeout(done, PAUSE_MS));
     if (signal.aborted) break;
     try {
-      const reading = await tryManifest(directory, promises);
+      const reading = await tryManifest(directory, records);
       if (reading) return reading;
     } catch (error) {
       if (error instanceof Unfit) return { kind: 'unfit', why: error.message };
@@ -67,30 +62,29 @@ async function readManifest(directory: string, promises: Promises, signal: Abort
 }
 
 /** Undefined when something changed on the way. */
-async function tryManifest(directory: string, promises: Promises): Promise<ManifestReading | undefined> {
+async function tryManifest(directory: string, records: Records): Promise<ManifestReading | undefined> {
   const pace = createPacer();
   const before = identityOf(directory);
   const found = await findFiles(directory, pace);
   const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
   if (total > MAX_SKILL_TOTAL) throw new Unfit(`its files have over ${MAX_SKILL_TOTAL} bytes together`);
-  const files: (FileRecord & { readonly path: string; readonly real: string })[] = [];
+  const files: (FileRecord & { readonly path: string })[] = [];
   for (const { path, real, stats } of found) {
     await pace();
     const version = versionOf(stats);
-    const known = promises.recall(real, version);
+    const known = records.recall(real, version);
     // A SKILL.md that is a link to a file met before under its own name still has to be read as what it is.
     const isKnown = known && (known.head !== undefined || !isHead(path));
     const record = isKnown ? known : await examine(path, real, version);
     if (!record) return undefined;
     // Two changes within one tick of the file system's clock look like one: such a version says nothing yet.
-    promises.keep(real, isFresh(stats) ? undefined : version, record);
-    files.push({ ...record, path, real });
+    if (!isFresh(stats)) records.keep(real, version, record);
+    files.push({ ...record, path });
   }
   if (identityOf(directory) !== before) return undefined;
   const head = files.find(({ path }) => path === HEAD_FILE)?.head;
   if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
   if (head.kind === 'unfit') return head;
-  for (const { real, digest } of files) promises.promise(real, digest);
   const manifest: Manifest = {
     head: head.fields,
     files: files.map(({ path, size, digest }) => ({ path, size, digest })),
@@ -121,7 +115,7 @@ async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
   return readFrontMatter(text);
 }
 
-async function readFile(directory: string, path: string, promises: Promises): Promise<FileReading> {
+async function readFile(directory: string, path: string): Promise<FileReading> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const spot = find(directory, path);
     if (spot === 'missing') return { kind: 'missing' };
@@ -137,8 +131,7 @@ async function readFile(directory: string, path: string, promises: Promises): Pr
       // What was opened must be what the path still leads to, or a directory was swapped on the way.
       const again = find(directory, path);
       if (version === undefined || typeof again !== 'object' || versionOf(again.stats) !== version) continue;
-      const promised = promises.promised(real);
-      return { kind: promised === undefined || promised === digestOf(bytes) ? 'read' : 'changed', bytes };
+      return { kind: 'read', bytes };
     } catch (error) {
       if (isMissing(error)) continue;
       return { kind: 'refused', why: `cannot be read (${codeOf(error) || messageOf(error)})` };

@@ -78,7 +78,6 @@ async function readFile(snapshot: Snapshot, listed: Listed, path: string, signal
   const miss = (why: string) => failure(`"${echo(path)}" of skill '${oneLine(id)}' ${why}`);
   switch (reading.kind) {
     case 'read':
-    case 'changed': // No digest was promised to this reader.
       if (reading.bytes.length > MAX_READ_BYTES) return miss(`is over ${MAX_READ_BYTES} bytes.`);
       return resultOf(snapshot, listed, path, reading.bytes);
     case 'missing':

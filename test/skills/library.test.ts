@@ -4,7 +4,6 @@ import { chmodSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'nod
 import { test } from 'node:test';
 import type { ManifestReading } from '../../src/model.ts';
 import { createLibrary } from '../../src/skills/library.ts';
-import { createPromises, MOST_FILES, PROMISE_MS } from '../../src/skills/promises.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
 const NEVER = new AbortController().signal;
@@ -148,22 +147,4 @@ test('a SKILL.md that is a link to another file of its skill is read as what it 
     assert.deepEqual([...filesOf(await files.manifest(NEVER)).keys()], ['AGENTS.md', 'SKILL.md']);
     await new Promise((done) => setTimeout(done, 50));
   }
-});
-
-test('a promise ends when it is old, is released, or too many others were made since', () => {
-  let now = 0;
-  const promises = createPromises(() => now);
-  promises.promise('f', 'd');
-  assert.equal(promises.promised('f'), 'd');
-  now = PROMISE_MS - 1;
-  assert.equal(promises.promised('f'), 'd');
-  now = PROMISE_MS;
-  assert.equal(promises.promised('f'), undefined);
-  promises.promise('f', 'e');
-  promises.release('f');
-  assert.equal(promises.promised('f'), undefined);
-  promises.promise('f', 'g');
-  for (let n = 0; n < MOST_FILES; n++) promises.promise(`f${n}`, 'd');
-  assert.equal(promises.promised('f'), undefined);
-  assert.equal(promises.promised('f1'), 'd');
 });
