@@ -12,11 +12,7 @@ export const top = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Runs a command in the checkout, its output on stderr; ends this program when it fails. */
 export function run(command, args) {
   const shell = process.platform === 'win32';
-  const { status, error } = spawnSync(command, args, {
-    cwd: top,
-    stdio: ['ignore', 2, 2],
-    shell,
-  });
+  const { status, error } = spawnSync(command, args, { cwd: top, stdio: ['ignore', 2, 2], shell });
   if (error) console.error(`skillwire: ${command} could not be run: ${error.message}`);
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -26,12 +26,7 @@ export type {
   Tool,
   ToolCall,
 } from './model.ts';
-export {
-  createSession,
-  type Exchange,
-  type Handle,
-  type Session,
-} from './protocol/index.ts';
+export { createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';
 export type { Listening } from './transports/listener.ts';
 export type { Access } from './transports/router.ts';
 export { VERSION } from './version.ts';

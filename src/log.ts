@@ -19,12 +19,7 @@ export function createLog(
   const at = (own: Level) => (text: string) => {
     if (LEVELS.indexOf(own) <= most) write(`skillwire: ${own === 'info' ? '' : `${paint(own)}: `}${printable(text)}\n`);
   };
-  return {
-    error: at('error'),
-    warn: at('warn'),
-    info: at('info'),
-    debug: at('debug'),
-  };
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
 /** One line without control, direction-changing or line-separating characters: safe for a terminal, a header, a log. */

@@ -90,10 +90,7 @@ export function createServer(settings: Settings): Server {
   ];
   const eras = [
     modernEra(
-      {
-        methods: [...discoveryMethods(introduction), ...shared, ...feed.methods],
-        notices: [cancelled],
-      },
+      { methods: [...discoveryMethods(introduction), ...shared, ...feed.methods], notices: [cancelled] },
       introduction.server,
     ),
     legacyEra({

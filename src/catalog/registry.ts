@@ -123,11 +123,4 @@ async function loadFilter(patterns: Patterns): Promise<Filter | undefined> {
   return createFilter(patterns);
 }
 
-const NOTHING: Contribution = {
-  skills: [],
-  tools: [],
-  resources: [],
-  problems: [],
-  watched: [],
-  unsettled: false,
-};
+const NOTHING: Contribution = { skills: [], tools: [], resources: [], problems: [], watched: [], unsettled: false };

@@ -32,12 +32,7 @@ interface Option {
 }
 
 export const OPTIONS = {
-  transport: {
-    type: 'string',
-    hint: 'stdio|http|sse',
-    default: 'stdio',
-    help: 'How clients reach the server.',
-  },
+  transport: { type: 'string', hint: 'stdio|http|sse', default: 'stdio', help: 'How clients reach the server.' },
   host: { type: 'string', hint: 'HOST', default: DEFAULT_ADDRESS.host, help: 'Where http and sse listen.' },
   port: {
     type: 'string',
@@ -57,51 +52,15 @@ export const OPTIONS = {
     hint: 'URL',
     help: 'A web origin whose pages may use it (http, sse). Repeatable.',
   },
-  'no-auth': {
-    type: 'boolean',
-    help: 'Listen beyond this machine without a SKILLWIRE_TOKEN.',
-  },
-  'skill-dir': {
-    type: 'string',
-    multiple: true,
-    hint: 'DIR',
-    help: 'Also serve the skills found here. Repeatable.',
-  },
-  root: {
-    type: 'string',
-    hint: 'DIR',
-    help: "The project's own skills; ./skills when it exists.",
-  },
-  'no-default-dirs': {
-    type: 'boolean',
-    help: 'Leave out the well-known directories of project and home.',
-  },
-  'no-plugins': {
-    type: 'boolean',
-    help: 'Leave out the skills of installed plugins.',
-  },
-  'plugins-file': {
-    type: 'string',
-    hint: 'FILE',
-    help: 'Read installed plugins from here.',
-  },
-  'plugins-root': {
-    type: 'string',
-    hint: 'DIR',
-    help: 'Where relative plugin paths begin.',
-  },
-  include: {
-    type: 'string',
-    multiple: true,
-    hint: 'P',
-    help: 'Serve only what matches. Repeatable, comma separated.',
-  },
-  exclude: {
-    type: 'string',
-    multiple: true,
-    hint: 'P',
-    help: 'Leave out what matches. Repeatable, comma separated.',
-  },
+  'no-auth': { type: 'boolean', help: 'Listen beyond this machine without a SKILLWIRE_TOKEN.' },
+  'skill-dir': { type: 'string', multiple: true, hint: 'DIR', help: 'Also serve the skills found here. Repeatable.' },
+  root: { type: 'string', hint: 'DIR', help: "The project's own skills; ./skills when it exists." },
+  'no-default-dirs': { type: 'boolean', help: 'Leave out the well-known directories of project and home.' },
+  'no-plugins': { type: 'boolean', help: 'Leave out the skills of installed plugins.' },
+  'plugins-file': { type: 'string', hint: 'FILE', help: 'Read installed plugins from here.' },
+  'plugins-root': { type: 'string', hint: 'DIR', help: 'Where relative plugin paths begin.' },
+  include: { type: 'string', multiple: true, hint: 'P', help: 'Serve only what matches. Repeatable, comma separated.' },
+  exclude: { type: 'string', multiple: true, hint: 'P', help: 'Leave out what matches. Repeatable, comma separated.' },
   'refresh-interval': {
     type: 'string',
     hint: 'MS',
@@ -130,24 +89,15 @@ export const OPTIONS = {
     hint: 'N',
     help: `Most characters of a compact description (${DEFAULT_BUDGET}).`,
   },
-  dedupe: {
-    type: 'boolean',
-    help: 'Fold byte-identical copies of a skill into one.',
-  },
-  'follow-symlinks': {
-    type: 'boolean',
-    help: 'Follow links out of the project too.',
-  },
+  dedupe: { type: 'boolean', help: 'Fold byte-identical copies of a skill into one.' },
+  'follow-symlinks': { type: 'boolean', help: 'Follow links out of the project too.' },
   tools: {
     type: 'string',
     hint: 'LIST',
     default: TOOL_NAMES.join(','),
     help: 'Which of our own tools to serve; auto leaves out those a client with the Skills extension does not need.',
   },
-  'no-prompts': {
-    type: 'boolean',
-    help: 'Do not offer skills as prompts.',
-  },
+  'no-prompts': { type: 'boolean', help: 'Do not offer skills as prompts.' },
   hub: { type: 'boolean', help: 'Serve the tools of other MCP servers too (~/.kode.json, ./.kode.json).' },
   config: {
     type: 'string',
@@ -163,12 +113,7 @@ export const OPTIONS = {
     help: 'Milliseconds between two looks at a quiet upstream server.',
   },
   json: { type: 'boolean', help: 'Output for programs (doctor).' },
-  'log-level': {
-    type: 'string',
-    hint: 'error|warn|info|debug',
-    default: 'info',
-    help: 'How much is said on stderr.',
-  },
+  'log-level': { type: 'string', hint: 'error|warn|info|debug', default: 'info', help: 'How much is said on stderr.' },
   'no-color': { type: 'boolean', help: 'No colours on a terminal; NO_COLOR does the same.' },
   quiet: { type: 'boolean', short: 'q', help: 'Only errors on stderr.' },
   version: { type: 'boolean', short: 'v', help: 'Print the version.' },
@@ -184,10 +129,7 @@ export const COMMANDS = {
     aliases: [],
     help: 'Show what was found where, what is wrong with it, and, with --hub, how upstream servers are doing.',
   },
-  trust: {
-    aliases: [],
-    help: "Allow this project's .kode.json, as it is now, to start its servers.",
-  },
+  trust: { aliases: [], help: "Allow this project's .kode.json, as it is now, to start its servers." },
 } as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;
 
 /** How the program talks to the person at the terminal. */
@@ -266,12 +208,7 @@ export function optionRows(): readonly (readonly [flag: string, help: string])[]
 type Values = ReturnType<typeof parseStrictly>['values'];
 
 function parseStrictly(argv: readonly string[]) {
-  return parseArgs({
-    args: [...argv],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: true,
-  });
+  return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
 }
 
 function parseTable(argv: readonly string[]) {

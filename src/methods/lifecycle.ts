@@ -30,17 +30,8 @@ export function handshakeMethods({ server, capabilities, instructions }: Introdu
         const { protocolVersion: asked, clientInfo, capabilities: theirs } = params;
         if (typeof asked !== 'string') throw invalidParams('protocolVersion must be text');
         const version = negotiate(asked);
-        session.handshake = {
-          version,
-          client: clientOf(clientInfo),
-          capabilities: isObject(theirs) ? theirs : {},
-        };
-        return {
-          protocolVersion: version,
-          capabilities,
-          serverInfo: server,
-          instructions,
-        };
+        session.handshake = { version, client: clientOf(clientInfo), capabilities: isObject(theirs) ? theirs : {} };
+        return { protocolVersion: version, capabilities, serverInfo: server, instructions };
       },
     },
     { name: 'ping', run: () => ({}) },
@@ -52,11 +43,7 @@ export function discoveryMethods({ capabilities, instructions }: Introduction): 
     {
       name: 'server/discover',
       cache: BRIEFLY,
-      run: () => ({
-        supportedVersions: MODERN_VERSIONS,
-        capabilities,
-        instructions,
-      }),
+      run: () => ({ supportedVersions: MODERN_VERSIONS, capabilities, instructions }),
     },
   ];
 }

@@ -73,10 +73,7 @@ export function promptMethods(
         const text = await textOf(listed).catch((error: unknown) => {
           throw invalidParams(`prompt "${listed.id}" ${whyNot(error)}`);
         });
-        return {
-          description: listed.skill.description,
-          messages: [{ role: 'user', content: { type: 'text', text } }],
-        };
+        return { description: listed.skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
       },
     },
   ];

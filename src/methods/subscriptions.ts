@@ -58,9 +58,7 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
   function subscribe(subscriber: Subscriber, until: AbortSignal): void {
     if (until.aborted || closed) return;
     subscribers.add(subscriber);
-    until.addEventListener('abort', () => subscribers.delete(subscriber), {
-      once: true,
-    });
+    until.addEventListener('abort', () => subscribers.delete(subscriber), { once: true });
   }
 
   const listen: Method = {

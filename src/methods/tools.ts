@@ -48,13 +48,7 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
         const spellings = host.names === 'safe' ? safeSpellings(namesOf(snapshot), host.longestName) : undefined;
         const spell = (name: string) => spellings?.get(name) ?? name;
         const shown = all(snapshot).filter(({ name }) => !spared.has(name));
-        return shown.map((tool) =>
-          tool.define(snapshot, {
-            describe: host.describe,
-            budget: host.budget,
-            spell,
-          }),
-        );
+        return shown.map((tool) => tool.define(snapshot, { describe: host.describe, budget: host.budget, spell }));
       },
     );
   }

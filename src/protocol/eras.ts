@@ -118,10 +118,7 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
       resultType: 'complete',
       ...result,
       ...method.cache,
-      _meta: {
-        ...('_meta' in result && isObject(result._meta) ? result._meta : undefined),
-        [SERVER]: server,
-      },
+      _meta: { ...('_meta' in result && isObject(result._meta) ? result._meta : undefined), [SERVER]: server },
     }),
   };
 }

@@ -23,10 +23,7 @@ export const LIST_INPUT_SCHEMA = {
       maxLength: 500,
       description: 'Only skills whose directory, name or description contains this text. Case does not matter.',
     },
-    includeBody: {
-      type: 'boolean',
-      description: 'Include the text of each SKILL.md, without its front matter.',
-    },
+    includeBody: { type: 'boolean', description: 'Include the text of each SKILL.md, without its front matter.' },
   },
   additionalProperties: false,
 } as const;

@@ -24,11 +24,7 @@ export const READ_INPUT_SCHEMA = {
   type: 'object',
   properties: {
     name: { type: 'string', minLength: 1, pattern: '\\S', description: 'Name of the skill, as listed.' },
-    path: {
-      type: 'string',
-      minLength: 1,
-      description: 'Path of the file, relative to the skill: references/forms.md',
-    },
+    path: { type: 'string', minLength: 1, description: 'Path of the file, relative to the skill: references/forms.md' },
   },
   required: ['name', 'path'],
   additionalProperties: false,

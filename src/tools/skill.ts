@@ -11,9 +11,7 @@ import { failure, oneLine, shorten, success } from './text.ts';
 
 const REQUIRED = 'name is required: the name of the skill to load, as text';
 
-export const SkillInput = v.strictObject({
-  name: v.pipe(v.string(REQUIRED), v.regex(/\S/, REQUIRED)),
-});
+export const SkillInput = v.strictObject({ name: v.pipe(v.string(REQUIRED), v.regex(/\S/, REQUIRED)) });
 
 export const SKILL_INPUT_SCHEMA = {
   type: 'object',

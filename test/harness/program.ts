@@ -130,19 +130,11 @@ export function startProgram(
     send: (message) => program.sendRaw(`${JSON.stringify(message)}\n`),
     async request(method, params) {
       const id = nextId++;
-      program.send({
-        jsonrpc: '2.0',
-        id,
-        method,
-        ...(params ? { params } : {}),
-      });
+      program.send({ jsonrpc: '2.0', id, method, ...(params ? { params } : {}) });
       return program.waitFor((message) => message.id === id && message.method === undefined, `${method} (${id})`);
     },
     async call(tool, args) {
-      const answer = await program.request('tools/call', {
-        name: tool,
-        arguments: args,
-      });
+      const answer = await program.request('tools/call', { name: tool, arguments: args });
       if (answer.error) throw new Error(`tools/call ${tool}: ${JSON.stringify(answer.error)}`);
       return answer.result;
     },
@@ -184,10 +176,7 @@ export function modern(params: Json = {}, client?: string): Json {
       'io.modelcontextprotocol/clientCapabilities': {},
       ...(client
         ? {
-            'io.modelcontextprotocol/clientInfo': {
-              name: client,
-              version: '1',
-            },
+            'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
           }
         : {}),
     },

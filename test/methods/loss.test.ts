@@ -16,11 +16,7 @@ const isUpdate = (uri: string) => (message: Answer) =>
 function closableTree(t: TestContext): Tree & { close(): void; open(): void } {
   let open = () => {};
   t.after(() => open());
-  const tree = makeTree(t, {
-    'skills/a/SKILL.md': skillText('a'),
-    'skills/a/ref/x.md': 'x',
-    'skills/a/y.md': 'y',
-  });
+  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a'), 'skills/a/ref/x.md': 'x', 'skills/a/y.md': 'y' });
   open = () => chmodSync(tree.at('skills/a/ref'), 0o755);
   return { ...tree, open, close: () => chmodSync(tree.at('skills/a/ref'), 0) };
 }
