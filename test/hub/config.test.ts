@@ -13,7 +13,11 @@ import { PROGRAM } from '../harness/program.ts';
 import { makeTree, type Tree } from '../harness/tree.ts';
 import { startWeb } from '../harness/web.ts';
 
-const variables = { env: { KEY: 'k-123', EMPTY: '', NEST: '${KEY}' }, workspaceFolder: '/work', userHome: '/home/you' };
+const variables = {
+  env: { KEY: 'k-123', EMPTY: '', NEST: '${KEY}' },
+  workspaceFolder: '/project',
+  userHome: '/home/you',
+};
 const plan = (entry: unknown, name = 'one'): Plan => planOf(name, entry, { from: '/f.json', variables });
 const reason = (entry: unknown, name?: string) => {
   const { way } = plan(entry, name);
@@ -72,7 +76,7 @@ test('variables are expanded in one pass', () => {
     ['${NOPE:-}', ''],
     ['${EMPTY}', ''],
     ['${KEY:-fallback}', 'k-123'],
-    ['${workspaceFolder}/x ${userHome}', '/work/x /home/you'],
+    ['${workspaceFolder}/x ${userHome}', '/project/x /home/you'],
     ['${NEST}', '${KEY}'],
     ['$KEY $$ {KEY} ${', '$KEY $$ {KEY} ${'],
   ];
