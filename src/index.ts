@@ -2,6 +2,7 @@
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
 import type { UpstreamStatus } from './hub/upstream.ts';
 import { LINEAGE_HEADER } from './lineage.ts';
+import { stackOf } from './log.ts';
 import type { Problem } from './model.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
@@ -60,8 +61,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     token: where.token,
     health: () => ({ ...health() }),
     isCircle: (headers) => isCircle(String(headers[LINEAGE_HEADER] ?? '')),
-    onFault: (error) =>
-      settings.log.error(`HTTP: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
     onLast: close,
   });
   const thenEnd = (listening: Listening): Listening => ({

@@ -36,9 +36,14 @@ export function speakable(name: string): string {
     .trim();
 }
 
-/** An error as a person wants it: the message; the stack comes at debug level. */
+/** An error as a person wants it: the message alone. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** An error that is our own fault, whole: with the way to where it happened. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 // --- internal ---

@@ -8,7 +8,7 @@ import { type Settings, TOOL_NAMES } from './config.ts';
 import type { HubSource, HubSourceOptions } from './hub/source.ts';
 import type { UpstreamStatus } from './hub/upstream.ts';
 import { createLineage } from './lineage.ts';
-import type { Log } from './log.ts';
+import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromises } from './methods/promises.ts';
 import { createPromptShelf, promptMethods } from './methods/prompts.ts';
@@ -99,7 +99,7 @@ export function createServer(settings: Settings): Server {
     }),
   ];
   const handle = createHandle(eras, (method, error) => {
-    log.error(`${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    log.error(`${method} failed: ${stackOf(error)}`);
   });
 
   const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...unlisted.problems(snapshot)];

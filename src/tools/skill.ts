@@ -3,7 +3,7 @@
  * Owns: its schema, header and error texts. Leaves alone: what a name means (skills/resolve.ts).
  */
 import * as v from 'valibot';
-import { type Log, messageOf, printable } from '../log.ts';
+import { type Log, messageOf, printable, stackOf } from '../log.ts';
 import type { Listed, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
 import { invalidParams } from '../protocol/index.ts';
 import { describeSkills } from './describe.ts';
@@ -98,7 +98,7 @@ async function load(id: string, skill: Skill, log: Log): Promise<ToolResult> {
   try {
     text = await loadedText({ id, skill });
   } catch (error) {
-    log.error(`cannot read ${skill.file}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    log.error(`cannot read ${skill.file}: ${stackOf(error)}`);
     return failure(`Skill '${oneLine(id)}' cannot be read: ${printable(messageOf(error))}`);
   }
   return success(text);
