@@ -1,7 +1,7 @@
 /**
  * dist/bin: the program in one file, with what Node has compiled of it beside it.
  * Node takes longer to find, open and compile sixty modules than to run them. The file is not minified, so that what
- * runs can be read. The kept form is made by a real run over a real skill, because functions are compiled when first
+ * runs can be read. The kept form is made by a real run over real skills, because functions are compiled when first
  * called; it holds for this Node, and any other ignores it.
  */
 import { spawnSync } from 'node:child_process';
@@ -17,6 +17,8 @@ function bundle() {
   const flags = ['--bundle', '--platform=node', '--format=cjs', '--target=node20', '--log-level=warning'];
   // Everything is in the one file, so nothing needs to be imported later; a script of its own could not.
   flags.push('--supported:dynamic-import=false');
+  // As Node wraps a module. The launcher would have to copy half a megabyte to do it.
+  flags.push('--banner:js=(function (exports, require, module, __filename, __dirname) {', '--footer:js=})');
   run(join(top, 'node_modules', '.bin', 'esbuild'), ['src/cli.ts', ...flags, `--outfile=${join(bin, 'program.cjs')}`]);
   copyFileSync(join(top, 'scripts', 'bundle', 'launcher.cjs'), launcher);
   chmodSync(launcher, 0o755);
@@ -30,10 +32,18 @@ const REQUESTS = [
   { id: 3, method: 'tools/call', params: { name: 'skill', arguments: { name: 'a' } } },
 ];
 
+// Enough of them to need sorting, and both kinds of front matter: plain lines, and what takes a YAML reader.
+const SKILLS = ['a', 'b', 'c'].flatMap((name) => [
+  [name, `name: ${name}\ndescription: Does this`],
+  [`${name}-too`, `name: "${name}-too"\ndescription: >\n  Does that,\n  and more\ntags: [x]`],
+]);
+
 function keepCompiled() {
   const home = mkdtempSync(join(tmpdir(), 'skillwire-build-'));
-  mkdirSync(join(home, 'skills', 'a'), { recursive: true });
-  writeFileSync(join(home, 'skills', 'a', 'SKILL.md'), '---\nname: a\ndescription: b\n---\n');
+  for (const [name, head] of SKILLS) {
+    mkdirSync(join(home, 'skills', name), { recursive: true });
+    writeFileSync(join(home, 'skills', name, 'SKILL.md'), `---\n${head}\n---\nText\n`);
+  }
   const save = `
     const { writeFileSync } = require('node:fs');
     let script;

@@ -8,8 +8,7 @@ const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const filename = join(__dirname, 'program.cjs');
-const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, 'utf8')}\n})`;
-const script = new Script(source, { filename, cachedData: keptForm() });
+const script = new Script(readFileSync(filename, 'utf8'), { filename, cachedData: keptForm() });
 script.runInThisContext()(exports, require, module, filename, __dirname);
 
 function keptForm() {

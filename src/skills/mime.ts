@@ -5,7 +5,8 @@ export const DIRECTORY_TYPE = 'inode/directory';
 
 /** Undefined when the name says nothing. */
 export function typeOfName(path: string): string | undefined {
-  return TYPES.get(extname(path).toLowerCase());
+  types ??= typesByEnding();
+  return types.get(extname(path).toLowerCase());
 }
 
 /** The text of bytes that are UTF-8, byte order mark included; undefined for all others. */
@@ -32,8 +33,11 @@ export function contentOf(uri: string, path: string, bytes: Uint8Array): object 
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const TYPES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
+// Made for the first who asks: most clients never do, and all would wait for it.
+let types: ReadonlyMap<string, string> | undefined;
+
+function typesByEnding(): ReadonlyMap<string, string> {
+  const endings = {
     'text/markdown': '.md .markdown .mdx',
     'text/plain': '.txt .text .log .ini .cfg .conf .env .gitignore .rst .tex .diff .patch',
     'text/html': '.html .htm',
@@ -82,5 +86,6 @@ const TYPES: ReadonlyMap<string, string> = new Map(
     'font/otf': '.otf',
     'font/woff': '.woff',
     'font/woff2': '.woff2',
-  }).flatMap(([type, endings]) => endings.split(' ').map((ending) => [ending, type] as const)),
-);
+  };
+  return new Map(Object.entries(endings).flatMap(([type, all]) => all.split(' ').map((ending) => [ending, type])));
+}

@@ -142,17 +142,18 @@ async function textOf(skill: Skill): Promise<string> {
 
 const WINDOW = 160;
 const LEAD = 60;
-// Combining marks, joiners, variation selectors and skin tones belong to the character before them.
-const CONTINUES = /^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u;
-const FLAG_LETTER = /^\p{Regional_Indicator}/u;
 const LONGEST_CHARACTER = 32;
+// Made when called: such patterns take longer to read in than most of this program's modules.
+/** Combining marks, joiners, variation selectors and skin tones belong to the character before them. */
+const continues = (text: string) => /^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u.test(text);
+const isFlagLetter = (text: string) => /^\p{Regional_Indicator}/u.test(text);
 
 /** The next place at or after this one that is not inside a character. */
 function atBoundary(text: string, at: number): number {
   for (let place = at; place < Math.min(text.length, at + LONGEST_CHARACTER); place++) {
     const inPair = /[\ud800-\udbff]/.test(text[place - 1] ?? '') && /[\udc00-\udfff]/.test(text[place] ?? '');
-    const joined = text[place - 1] === '\u200d' || CONTINUES.test(text.slice(place, place + 2));
-    const inFlag = FLAG_LETTER.test(text.slice(place, place + 2)) && FLAG_LETTER.test(text.slice(place - 2, place));
+    const joined = text[place - 1] === '\u200d' || continues(text.slice(place, place + 2));
+    const inFlag = isFlagLetter(text.slice(place, place + 2)) && isFlagLetter(text.slice(place - 2, place));
     if (place === 0 || !(inPair || joined || inFlag)) return place;
   }
   return Math.min(text.length, at + LONGEST_CHARACTER);

@@ -177,6 +177,15 @@ test('the plain reader answers only what the YAML reader would answer too', asyn
     'a\u0007',
     'é',
     '١',
+    '🚀 go',
+    '“a”: b',
+    '→ a',
+    '\u3000a',
+    '\ud800a',
+    '\u2028a',
+    '\ufeffa',
+    '\u0080a',
+    '用户: b',
     'a\\b',
     'a, b',
     'a]',
@@ -198,6 +207,37 @@ test('the plain reader answers only what the YAML reader would answer too', asyn
   }
   assert.ok(answered > 10);
 });
+
+const SHAPES: readonly (readonly [what: string, block: string, plain: boolean])[] = [
+  ['a literal block', 'name: a\ndescription: |\n  One: two\n  # three', true],
+  ['a folded block', 'name: a\ndescription: >-\n  one\n  two\nx: y', true],
+  ['a block with a blank line', 'name: a\ndescription: >\n  one\n\n  two', false],
+  ['a block that is indented further', 'name: a\ndescription: >\n  one\n   two\n  three', false],
+  ['a block that is indented less', 'name: a\ndescription: >\n   one\n  two', false],
+  ['a block with a tab', 'name: a\ndescription: |\n  one\n\ttwo', false],
+  ['a block with its indentation', 'name: a\ndescription: |2\n    one', false],
+  ['a block of nothing', 'name: a\ndescription: |', false],
+  ['quotes', 'name: "a"\ndescription: \'b: c #d\'', true],
+  ['quotes with an escape', 'name: "a"\ndescription: "b\\n"', false],
+  ['quotes with a quote', "name: 'a''b'\ndescription: b", false],
+  ['quotes over two lines', 'name: a\ndescription: "b\n  c"', false],
+  ['values below a key', 'name: a\nmetadata:\n  name: other\n  version: "1.0"\ndescription: b', true],
+  ['values below the wanted key', 'name:\n  a: b\ndescription: b', false],
+  ['one key twice below a key', 'name: a\nmetadata:\n  x: 1\n  x: 2\ndescription: b', false],
+  ['values further below', 'name: a\nmetadata:\n  x:\n    y: z\ndescription: b', false],
+  ['a list below a key', 'name: a\ntags:\n  - x\ndescription: b', false],
+  ['text below a text', 'name: a\ndescription: b\n  c', false],
+];
+
+for (const [what, block, expected] of SHAPES) {
+  test(`the plain reader ${expected ? 'takes' : 'leaves to the YAML reader'}: ${what}`, async () => {
+    const plain = readPlainHead(block);
+    assert.equal(plain !== undefined, expected);
+    if (!plain) return;
+    const { name, description } = (await readYamlHead(block)) as Record<string, string>;
+    assert.deepEqual(plain, { name, description: description?.trim() });
+  });
+}
 
 test('the block is cut at the first closing line and never reaches beyond the cap', () => {
   assert.equal(cutHead('---\na: 1\n---\nb\n---\n'), 'a: 1\n');
