@@ -104,7 +104,9 @@ for (const name of readdirSync(${JSON.stringify(directory)})) {
 
 /** A child, and its lines of output: `take(n)` gives the next n. */
 function open(args) {
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  // Not this process's whole environment: some variables make every Node start later, and so hide what we add to it.
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'], env });
   const lines = [];
   let rest = '';
   let look = () => {};

@@ -21,10 +21,10 @@ export function placeOf({ dev, ino }: BigIntStats): string {
 const CLOCK_STEP_MS = 20;
 const COARSE_STEP_MS = 2500;
 
-/** Changed so recently that a further change might not show in its version. */
-export function isFresh({ ctimeNs, ctimeMs }: BigIntStats): boolean {
+/** Changed so shortly before `now` that a change after it might not show in its version. */
+export function isFresh({ ctimeNs, ctimeMs }: BigIntStats, now = Date.now()): boolean {
   const step = ctimeNs % 1_000_000_000n === 0n ? COARSE_STEP_MS : CLOCK_STEP_MS;
-  return Date.now() - Number(ctimeMs) < step;
+  return now - Number(ctimeMs) < step;
 }
 
 /** Refuses to open a link; on Windows, where it does not exist, links are told by looking first. */
@@ -48,19 +48,7 @@ export function readRegularFile(path: string, limit: number, flags = 0): Reading
   // NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever. Windows has neither.
   const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
-    const before = fstatSync(handle, { bigint: true });
-    if (!before.isFile()) throw new Error('it is not a regular file');
-    if (before.size > limit) throw new Error(`it has over ${limit} bytes`);
-    const bytes = Buffer.allocUnsafe(Number(before.size));
-    let length = 0;
-    while (length < bytes.length) {
-      const got = readSync(handle, bytes, length, bytes.length - length, null);
-      if (got === 0) break;
-      length += got;
-    }
-    const after = fstatSync(handle, { bigint: true });
-    const whole = length === bytes.length && after.ctimeNs === before.ctimeNs && after.size === before.size;
-    return { version: whole ? versionOf(before) : undefined, fresh: isFresh(before), bytes };
+    return readSettled(handle, limit) ?? readWatching(handle, limit);
   } finally {
     closeSync(handle);
   }
@@ -89,4 +77,35 @@ export function isPassing(error: unknown): boolean {
 /** There is nothing there (any more): no cause for concern. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+}
+
+// --- internal ---
+
+// Nineteen of twenty SKILL.md fit; whatever does not is read the other way.
+const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
+
+/** A small file that has not been touched for a while: then one look, after reading, tells that it still was not. */
+function readSettled(handle: number, limit: number): Reading | undefined {
+  const now = Date.now();
+  const length = readSync(handle, SCRATCH, 0, SCRATCH.length, 0);
+  const stats = fstatSync(handle, { bigint: true });
+  if (!stats.isFile() || Number(stats.size) !== length || length > limit || isFresh(stats, now)) return undefined;
+  return { version: versionOf(stats), fresh: false, bytes: Buffer.from(SCRATCH.subarray(0, length)) };
+}
+
+/** Any file, with a look before and a look after. */
+function readWatching(handle: number, limit: number): Reading {
+  const before = fstatSync(handle, { bigint: true });
+  if (!before.isFile()) throw new Error('it is not a regular file');
+  if (before.size > limit) throw new Error(`it has over ${limit} bytes`);
+  const bytes = Buffer.allocUnsafe(Number(before.size));
+  let length = 0;
+  while (length < bytes.length) {
+    const got = readSync(handle, bytes, length, bytes.length - length, length);
+    if (got === 0) break;
+    length += got;
+  }
+  const after = fstatSync(handle, { bigint: true });
+  const whole = length === bytes.length && after.ctimeNs === before.ctimeNs && after.size === before.size;
+  return { version: whole ? versionOf(before) : undefined, fresh: isFresh(before), bytes };
 }

@@ -19,7 +19,7 @@ import type { Library } from './library.ts';
 import { createPacer, drive } from './pace.ts';
 import { nameKey } from './resolve.ts';
 import type { Root } from './roots.ts';
-import { readHead, remarkOn } from './skill.ts';
+import { type HeadReading, readHead, remarkOn } from './skill.ts';
 import { type Directory, DOUBTFUL, type Entry, type SkillFile, startOf, walkRoot } from './walk.ts';
 
 /** A SKILL.md is instructions for a model; the largest of 8,111 public ones has 0.3 MB. */
@@ -71,7 +71,8 @@ export function createScanner(): Scanner {
     let room = MAX_TEXT_HELD - sightings.reduce((sum, { file }) => sum + (file.entry?.skill?.text?.length ?? 0), 0);
     for (const sighting of changed) {
       const { file } = sighting;
-      file.entry = await takeOver(sighting, room, library);
+      const taken = takeOver(sighting, room, library);
+      file.entry = taken instanceof Promise ? await taken : taken;
       room -= file.entry?.skill?.text?.length ?? 0;
       const rest = pace();
       if (rest) await rest;
@@ -118,11 +119,11 @@ function versionAt(path: string): string {
 }
 
 /** Reads a new or changed file; gives what was known before while the file is still moving. */
-async function takeOver(
+function takeOver(
   { root, file, look: seen }: Sighting,
   room: number,
   library: Library,
-): Promise<Entry | undefined> {
+): Entry | undefined | Promise<Entry> {
   const { path, directory, kind, entry: known } = file;
   const refuse = (version: string, what: string): Entry => ({
     version,
@@ -139,7 +140,11 @@ async function takeOver(
     const settled = version !== undefined && (seen === UNSEEN || seen === version);
     if (!settled) return known && { ...known, version: MOVING };
     const remembered = fresh ? DOUBTFUL : version;
-    return await makeEntry(root, file, version, remembered, bytes.toString(), room, library);
+    const text = bytes.toString();
+    if (known?.skill?.version === version && known.skill.text === text) return { ...known, version: remembered };
+    const taken = { root, file, version, remembered, text, room, library };
+    const reading = readHead(text);
+    return reading instanceof Promise ? reading.then((read) => makeEntry(taken, read)) : makeEntry(taken, reading);
   } catch (error) {
     if (isMissing(error)) return kind === 'link' ? refuse(seen, 'is a link that leads nowhere') : undefined;
     const faulty = refuse(seen, `cannot be read: ${messageOf(error)}`);
@@ -147,18 +152,21 @@ async function takeOver(
   }
 }
 
-/** `remembered`: the version by which the next scan tells whether to read again. */
-async function makeEntry(
-  root: Root,
-  { path, directory, place, entry: known }: SkillFile,
-  version: string,
-  remembered: string,
-  text: string,
-  room: number,
-  library: Library,
-): Promise<Entry> {
-  if (known?.skill?.version === version && known.skill.text === text) return { ...known, version: remembered };
-  const reading = await readHead(text);
+/** What a skill is made of, besides its front matter. */
+interface Taken {
+  readonly root: Root;
+  readonly file: SkillFile;
+  readonly version: string;
+  /** The version by which the next scan tells whether to read again. */
+  readonly remembered: string;
+  readonly text: string;
+  /** How much text may still be held. */
+  readonly room: number;
+  readonly library: Library;
+}
+
+function makeEntry({ root, file, version, remembered, text, room, library }: Taken, reading: HeadReading): Entry {
+  const { path, directory, place } = file;
   if (reading.kind === 'unusable') {
     return { version: remembered, skill: undefined, problem: { where: path, what: reading.why } };
   }

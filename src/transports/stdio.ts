@@ -139,9 +139,9 @@ function createOutlet(output: Writable) {
 
   return {
     broken,
-    // Answers of one turn of the event loop leave in one write.
+    // Answers that are ready together leave in one write.
     send(text: string): void {
-      if (pending.length === 0) setImmediate(write);
+      if (pending.length === 0) queueMicrotask(write);
       pending.push(`${text}\n`);
     },
     /** Settles when the answers of this turn are written and the output takes more. */

@@ -1,7 +1,8 @@
 /** Upstream servers that crash, hang, flood, lie or never were: what becomes of them, and that the others do not care. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM, startProgram } from '../harness/program.ts';
@@ -268,31 +269,31 @@ test('a hub that reaches itself over HTTP is refused by itself, directly and thr
   );
 });
 
-interface Covered {
-  readonly url: string;
-  readonly functions: readonly {
-    readonly functionName: string;
-    readonly ranges: readonly { readonly count: number }[];
-  }[];
-}
-
 test('without --hub nothing is started and none of its code runs', async (t) => {
   const tree = makeTree(t);
   const journal = tree.at('journal');
   tree.write('home/.kode.json', JSON.stringify({ mcpServers: { one: upstream(`journal=${journal}`) } }));
-  const program = startProgram(t, { tree, env: { NODE_V8_COVERAGE: tree.at('coverage') } });
+  const program = startProgram(t, { tree });
   await program.handshake();
   await program.request('tools/list');
   assert.equal(await program.end(), 0);
   assert.equal(existsSync(journal), false);
+
+  // The same program in its modules tells which of them were loaded.
+  const modules = join(dirname(dirname(PROGRAM)), 'cli.js');
+  const env = { PATH: process.env.PATH, HOME: tree.at('home'), NODE_V8_COVERAGE: tree.at('coverage') };
+  const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })}\n`;
+  const { status, stdout } = spawnSync(process.execPath, [modules], { cwd: tree.path, env, input, encoding: 'utf8' });
+  assert.equal(status, 0);
+  assert.match(stdout, /"id":1/);
   const [report = ''] = readdirSync(tree.at('coverage'));
-  const { result } = JSON.parse(readFileSync(join(tree.at('coverage'), report), 'utf8')) as { result: Covered[] };
-  // In the bundle every module that is loaded on demand is a function with the module's name.
-  const functions = result.flatMap((one) => (one.url.endsWith('program.cjs') ? one.functions : []));
-  const hub = functions.filter(({ functionName }) => functionName.startsWith('src/hub/'));
-  assert.ok(hub.length > 0);
+  const { result } = JSON.parse(readFileSync(join(tree.at('coverage'), report), 'utf8')) as {
+    result: { url: string }[];
+  };
+  const loaded = result.map(({ url }) => url).filter((url) => url.includes('/dist/'));
+  assert.ok(loaded.some((url) => url.endsWith('/dist/server.js')));
   assert.deepEqual(
-    hub.filter(({ ranges }) => ranges.some(({ count }) => count > 0)),
+    loaded.filter((url) => url.includes('/dist/hub/')),
     [],
   );
 });
