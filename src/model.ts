@@ -2,7 +2,7 @@
  * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
  * Always true: everything is readonly; a change is a new object.
  */
-import type { Call, Params } from './protocol/index.ts';
+import type { Call } from './protocol/index.ts';
 
 /** `mcp`: on an upstream server, which is the provider. */
 export type Location = 'project' | 'global' | 'plugin' | 'custom' | 'mcp';
@@ -208,9 +208,7 @@ export interface ToolResult {
 }
 
 /** One `tools/call`, with everything its sender put into it. */
-export interface ToolCall extends Call {
-  readonly params: Params;
-}
+export type ToolCall = Call;
 
 export interface Tool {
   /** The plain spelling; hosts may see another. */

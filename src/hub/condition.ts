@@ -3,6 +3,7 @@
  * Owns: its state, the log line for each change of it. Leaves alone: what causes a change (upstream.ts).
  */
 import type { Log } from '../log.ts';
+import type { Stop } from '../protocol/index.ts';
 
 export type State = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
 
@@ -19,7 +20,7 @@ export interface Condition {
   /** `wait`: milliseconds until it is tried again. */
   enter(state: State, reason?: string, wait?: number): void;
   /** What `look` finds, now or after a change; undefined when patience or one of the signals ends it. */
-  until<T>(look: () => T | undefined, patience: number, stop: readonly AbortSignal[]): Promise<T | undefined>;
+  until<T>(look: () => T | undefined, patience: number, stop: readonly Stop[]): Promise<T | undefined>;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
   text(): string;
 }

@@ -104,7 +104,7 @@ async function readFrom(upstream: Upstream, uri: string, signal: AbortSignal | u
 }
 
 async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
-  const { params, signal, notify } = call;
+  const { params, stop, notify } = call;
   const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
   const { inputResponses, requestState } = params;
   const onProgress =
@@ -118,7 +118,7 @@ async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall)
     ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
   };
   try {
-    return (await one.call({ params: passed, signal, onProgress })) as ToolResult;
+    return (await one.call({ params: passed, signal: stop, onProgress })) as ToolResult;
   } catch (error) {
     if (error instanceof RpcError) throw error;
     return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };

@@ -20,6 +20,7 @@ import {
   type Params,
   type Response,
   RpcError,
+  type Stop,
 } from '../protocol/index.ts';
 import { type HeaderFields, UpstreamError, type Wire, type WireEvents } from './wire.ts';
 
@@ -27,7 +28,7 @@ export interface Asking {
   /** Milliseconds without a sign of the answer before we give up; progress starts them anew. None: for ever. */
   readonly timeout?: number;
   /** Fires when the answer is no longer wanted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Stop;
   /** Asks the server to report progress. */
   readonly onProgress?: (params: Params) => void;
   readonly headers?: HeaderFields;
@@ -163,7 +164,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
           onProgress?.(report);
         },
       });
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', onAbort);
       watch();
       wire.send({ text: encodeRequest(id, method, body), id, repeatable: REPEATABLE.has(method), headers });
     });

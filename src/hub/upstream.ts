@@ -8,7 +8,7 @@
  * - nobody waits for a server for longer than the limits say.
  */
 import { type Log, messageOf } from '../log.ts';
-import { isObject, type Params, RpcError } from '../protocol/index.ts';
+import { isObject, type Params, RpcError, type Stop } from '../protocol/index.ts';
 import { createCondition, type Facts } from './condition.ts';
 import type { Plan, Way } from './config.ts';
 import type { Conversation, Identity } from './dialects.ts';
@@ -35,7 +35,7 @@ export interface UpstreamStatus extends Facts {
 
 export interface CallRequest {
   readonly params: Params;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Stop | undefined;
   readonly onProgress?: ((params: Params) => void) | undefined;
 }
 
@@ -146,9 +146,9 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
 
   /** Asks once there is somebody to ask: waits a little for a server that is on its way. */
   async function ask(method: string, params: Params, { signal, ...asking }: Asking, headers: Headed): Promise<Params> {
-    const stop = signal ? [life.signal, signal] : [life.signal];
     for (let retry = true; ; retry = false) {
-      const now = await condition.until(usable, CALL_PATIENCE_MS, stop);
+      const stop = signal ? [life.signal, signal] : [life.signal];
+      const now = usable() ?? (await condition.until(usable, CALL_PATIENCE_MS, stop));
       if (!now) throw new UpstreamError(`the server is not connected (${condition.text()})`);
       const { conversation } = now.session;
       const full = { timeout: plan.timeout, ...asking, ...(signal ? { signal } : {}), headers: headers(conversation) };

@@ -37,6 +37,7 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
   const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
   const tools = (snapshot: Snapshot) => new Map(all(snapshot).map((tool) => [tool.name, tool]));
   const namesOf = (snapshot: Snapshot) => all(snapshot).map((tool) => tool.name);
+  const fresh = own.filter((tool) => tool.fresh).map((tool) => unspelled(tool.name));
 
   function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
     const host = hostOf(peer.client, options);
@@ -62,7 +63,10 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
     size: (snapshot) => all(snapshot).length,
     find: (snapshot, name) => remember(tables, snapshot, () => everySpelling(tools(snapshot))).get(name),
     // Over the beginnings of names: a spelling may have a suffix. One look too many does no harm.
-    wantsFresh: (name) => own.some((tool) => tool.fresh && unspelled(name).startsWith(unspelled(tool.name))),
+    wantsFresh(name) {
+      const plain = unspelled(name);
+      return fresh.some((start) => plain.startsWith(start));
+    },
   };
 }
 
@@ -104,8 +108,7 @@ export function toolMethods(
         if (!isObject(args)) throw invalidParams('arguments must be an object');
         const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
         const tool = shelf.find(snapshot, name);
-        const asked = { ...call, params };
-        return tool ? tool.run(args, snapshot, asked) : runAbsent(name, args, asked);
+        return tool ? tool.run(args, snapshot, call) : runAbsent(name, args, call);
       },
     },
   ];

@@ -5,7 +5,7 @@
  */
 import type { Claims, Era } from './eras.ts';
 import { internalError, invalidRequest, isAboutEnvelope, methodNotFound, RpcError } from './errors.ts';
-import type { Session } from './session.ts';
+import { Running, type Session } from './session.ts';
 import {
   type Decoded,
   decode,
@@ -89,12 +89,11 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     if (session.calls.has(key)) {
       return { text: encodeError(id, invalidRequest('this id is still in flight')), status: 400 };
     }
-    const control = new AbortController();
-    const { signal } = control;
+    const stop = new Running();
     const notify = (name: string, body: object) => {
-      if (!signal.aborted) exchange.notify(encodeNotice(name, body));
+      if (!stop.aborted) exchange.notify(encodeNotice(name, body));
     };
-    session.calls.set(key, control);
+    session.calls.set(key, stop);
     let status = 400;
     try {
       const era = eraOf(request, exchange);
@@ -103,10 +102,15 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
       const method = era.methods.get(request.method);
       if (!method) throw methodNotFound(request.method);
       status = 200;
-      const result = await method.run(params, { id, peer, session, signal, notify });
-      return signal.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status };
+      const result = await method.run(params, {
+        ...{ id, params, peer, session, stop, notify },
+        get signal() {
+          return stop.signal;
+        },
+      });
+      return stop.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status };
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (stop.aborted) return undefined;
       if (!(error instanceof RpcError)) onFault(request.method, error);
       const wire = asRpcError(error);
       return { text: encodeError(id, wire), status: isAboutEnvelope(wire) ? 400 : status };
@@ -118,10 +122,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
 
 // --- internal ---
 
-interface Answer {
-  readonly text: string;
-  readonly status: number;
-}
+type Answer = Readonly<{ text: string; status: number }>;
 
 // Array.isArray does not narrow readonly arrays.
 function isBatch(decoded: Decoded): decoded is readonly Message[] {

@@ -5,7 +5,7 @@
  * Always true: a method that an era lacks is missing from its table; nothing asks which era it is in.
  */
 import { headerMismatch, internalError, invalidParams, unsupportedVersion } from './errors.ts';
-import type { Client, Session } from './session.ts';
+import type { Client, Session, Stop } from './session.ts';
 import { type Decoded, type Id, isObject, type Message, type Notice, type Params, type Request } from './wire.ts';
 
 /** What the envelope around a message says of it (HTTP headers); absent where there is no envelope. */
@@ -27,10 +27,13 @@ export interface Peer {
 
 export interface Call {
   readonly id: Id;
+  readonly params: Params;
   readonly peer: Peer;
   readonly session: Session;
   /** Fires when the caller no longer wants the answer. */
   readonly signal: AbortSignal;
+  /** The same for those who only listen, and cheaper. */
+  readonly stop: Stop;
   /** Sends a notice that belongs to this call, before its answer. */
   notify(method: string, params: object): void;
 }
@@ -73,9 +76,7 @@ export const MODERN_VERSIONS: readonly string[] = ['2026-07-28'];
 export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 /** The version we answer a legacy handshake with: the one asked for, or the newest we have. */
-export function negotiate(asked: string): string {
-  return LEGACY_VERSIONS.includes(asked) ? asked : NEWEST_LEGACY;
-}
+export const negotiate = (asked: string) => (LEGACY_VERSIONS.includes(asked) ? asked : NEWEST_LEGACY);
 
 export function legacyEra({ methods, notices }: Vocabulary): Era {
   return {
@@ -175,9 +176,7 @@ function isModern(method: string, params: Params, claims: Claims | undefined): b
   );
 }
 
-function envelopeOf(params: Params): Params {
-  return isObject(params._meta) ? params._meta : NO_META;
-}
+const envelopeOf = ({ _meta }: Params): Params => (isObject(_meta) ? _meta : NO_META);
 
 function checkClaims(claims: Claims, version: string, method: string, params: Params): void {
   if (claims.version !== version) throw headerMismatch(`MCP-Protocol-Version is not "${version}"`);

@@ -16,13 +16,9 @@ export class RpcError extends Error {
 }
 
 export const parseError = (why: string) => new RpcError(-32700, `parse error: ${why}`);
-
 export const invalidRequest = (why: string) => new RpcError(-32600, `invalid request: ${why}`);
-
 export const methodNotFound = (method: string) => new RpcError(-32601, `unknown method "${clip(method)}"`);
-
 export const invalidParams = (why: string, data?: unknown) => new RpcError(-32602, `invalid params: ${why}`, data);
-
 export const internalError = (why: string) => new RpcError(-32603, `internal error: ${why}`);
 
 /** What the transport's envelope says (HTTP headers) differs from what the body says. */
@@ -45,6 +41,4 @@ export const isAboutEnvelope = ({ code }: RpcError) => code <= -32020 && code >=
 // Enough to recognise what was sent; an error must not echo megabytes.
 const CLIP = 200;
 
-function clip(text: string): string {
-  return text.length > CLIP ? `${text.slice(0, CLIP)}…` : text;
-}
+const clip = (text: string) => (text.length > CLIP ? `${text.slice(0, CLIP)}…` : text);

@@ -3,8 +3,7 @@
  * Owns: the handshake and the calls in flight. Leaves alone: the bytes (transports), what is announced (subscriptions).
  * Always true: a modern request changes nothing here but `calls`, and that only while it runs.
  */
-import type { Id } from './wire.ts';
-import { idKey } from './wire.ts';
+import { type Id, idKey } from './wire.ts';
 
 export interface Client {
   readonly name: string;
@@ -21,32 +20,57 @@ export interface Handshake {
 export interface Session {
   /** Where notices go that answer no request: the pipe, or an HTTP session's stream. */
   readonly outlet: (text: string) => void;
-  readonly calls: Map<string, AbortController>;
+  readonly calls: Map<string, Running>;
   /** Fires once, when the connection is gone. */
   readonly ended: AbortSignal;
   handshake: Handshake | undefined;
   end(): void;
 }
 
-const GONE = 'the connection is gone';
+/** A call in flight, and what stops it. An AbortSignal takes half a call's time to make, so most make do without. */
+export class Running {
+  aborted = false;
+  readonly #listeners = new Set<() => void>();
+  #control: AbortController | undefined;
+  get signal(): AbortSignal {
+    this.#control ??= new AbortController();
+    if (this.aborted) this.#control.abort(UNWANTED);
+    return this.#control.signal;
+  }
+  addEventListener(_event: 'abort', listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+  removeEventListener(_event: 'abort', listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.#control?.abort(UNWANTED);
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** What an AbortSignal is to those who only listen. */
+export type Stop = Pick<Running, 'aborted' | 'addEventListener' | 'removeEventListener'>;
+
+// With no reason given an abort makes an exception, stack and all, and that for every request over HTTP.
+const UNWANTED = 'the answer is no longer wanted';
 
 export function createSession(outlet: (text: string) => void): Session {
   const life = new AbortController();
-  const calls = new Map<string, AbortController>();
+  const calls = new Map<string, Running>();
   return {
     outlet,
     calls,
     ended: life.signal,
     handshake: undefined,
     end() {
-      // With no reason given an abort makes an exception, stack and all, and that for every request over HTTP.
-      life.abort(GONE);
-      for (const call of calls.values()) call.abort(GONE);
+      life.abort(UNWANTED);
+      for (const call of calls.values()) call.abort();
     },
   };
 }
 
 /** Stops the call of that id, if it still runs; it will not be answered. */
-export function cancel(session: Session, id: Id): void {
-  session.calls.get(idKey(id))?.abort();
-}
+export const cancel = (session: Session, id: Id) => session.calls.get(idKey(id))?.abort();

@@ -101,6 +101,4 @@ function response(value: Params): Message {
   return { kind: 'response', id, outcome: { error: wire } };
 }
 
-function invalid(id: Id | null, why: string): Invalid {
-  return { kind: 'invalid', id, error: invalidRequest(why) };
-}
+const invalid = (id: Id | null, why: string): Invalid => ({ kind: 'invalid', id, error: invalidRequest(why) });
