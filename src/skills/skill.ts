@@ -72,6 +72,7 @@ export type Fields = Readonly<Record<'name' | 'description', unknown>>;
  * reader costs more than all the rest of a scan.
  */
 export function readPlainHead(block: string): Fields | undefined {
+  if (UNPRINTABLE.test(block) || !block.isWellFormed()) return undefined;
   const fields = new Map<string, string>();
   const lines = block.split('\n');
   for (let at = 0; at < lines.length; ) {
@@ -153,7 +154,6 @@ const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\
 /** The text of a value on one line, in quotes without escapes or in none. */
 function plainScalar(value: string): string | undefined {
   const text = value.trimEnd();
-  if (!isPrintable(text)) return undefined;
   if (PLAIN_SCALAR.test(text)) return text;
   const [, double, single] = QUOTED_SCALAR.exec(text) ?? [];
   return double ?? single;
@@ -164,16 +164,13 @@ function plainBelow(key: string, value: string, lines: readonly string[]): strin
   const indent = lines[0]?.search(/\S/) ?? 0;
   if (!lines.every((line) => line.search(/\S/) === indent)) return undefined;
   const texts = lines.map((line) => line.slice(indent));
-  if (/^[|>][-+]?$/.test(value))
-    return texts.every(isPrintable) ? texts.join(value[0] === '|' ? '\n' : ' ') : undefined;
+  if (/^[|>][-+]?$/.test(value)) return texts.join(value[0] === '|' ? '\n' : ' ');
   if (value !== '' || key === 'name' || key === 'description') return undefined;
   const entries = texts.map((text) => KEY_LINE.exec(text) ?? []);
   const keys = new Set(entries.map(([, inner]) => inner));
   const plain = entries.every(([, , inner = '']) => plainScalar(inner) !== undefined);
   return plain && keys.size === entries.length ? '' : undefined;
 }
-
-const isPrintable = (text: string) => !UNPRINTABLE.test(text) && text.isWellFormed();
 
 /** The field as text; a bare date, number or boolean stays what its author wrote. */
 function textField(attributes: Readonly<Record<string, unknown>>, block: string, key: string): unknown {
