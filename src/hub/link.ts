@@ -113,7 +113,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
     text(text) {
       heard = performance.now();
       const decoded = decode(text);
-      if (isList(decoded)) for (const one of decoded) take(one);
+      if (Array.isArray(decoded)) for (const one of decoded) take(one);
       else take(decoded);
     },
     undelivered: (id, error) => waiting.get(idKey(id))?.fail(error),
@@ -215,9 +215,4 @@ interface Waiting {
 
 function metaOf({ _meta }: Params): Params {
   return isObject(_meta) ? _meta : {};
-}
-
-// Array.isArray does not narrow readonly arrays.
-function isList(decoded: Message | readonly Message[]): decoded is readonly Message[] {
-  return Array.isArray(decoded);
 }

@@ -39,7 +39,7 @@ export type FaultListener = (method: string, error: unknown) => void;
 export function createHandle(eras: readonly Era[], onFault: FaultListener): Handle {
   return async (session, incoming, exchange) => {
     const decoded = typeof incoming === 'string' ? decode(incoming) : incoming;
-    if (!isBatch(decoded)) {
+    if (!Array.isArray(decoded)) {
       const answer = await take(decoded, session, exchange);
       if (answer) exchange.reply(answer.text, answer.status);
       return;
@@ -103,10 +103,15 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
       if (!method) throw methodNotFound(request.method);
       status = 200;
       const result = await method.run(params, {
-        ...{ id, params, peer, session, stop, notify },
+        id,
+        params,
+        peer,
+        session,
+        stop,
         get signal() {
           return stop.signal;
         },
+        notify,
       });
       return stop.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status };
     } catch (error) {
@@ -123,11 +128,6 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
 // --- internal ---
 
 type Answer = Readonly<{ text: string; status: number }>;
-
-// Array.isArray does not narrow readonly arrays.
-function isBatch(decoded: Decoded): decoded is readonly Message[] {
-  return Array.isArray(decoded);
-}
 
 function asRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;

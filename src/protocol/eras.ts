@@ -6,7 +6,7 @@
  */
 import { headerMismatch, internalError, invalidParams, unsupportedVersion } from './errors.ts';
 import type { Client, Session, Stop } from './session.ts';
-import { type Decoded, type Id, isObject, type Message, type Notice, type Params, type Request } from './wire.ts';
+import { type Decoded, type Id, isObject, type Notice, type Params, type Request } from './wire.ts';
 
 /** What the envelope around a message says of it (HTTP headers); absent where there is no envelope. */
 export interface Claims {
@@ -128,12 +128,12 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
 export type Standing = 'alone' | 'opening' | 'member';
 
 export function standingOf(decoded: Decoded, claims: Claims | undefined): Standing {
-  const messages = [decoded].flat() as readonly Message[];
+  const messages = Array.isArray(decoded) ? decoded : [decoded];
   // What cannot be read is answered as such, whoever sent it; so is an empty batch.
   if (messages.every(({ kind }) => kind === 'invalid')) return 'alone';
   const calls = messages.filter((one): one is Request | Notice => 'method' in one);
   if (calls.some(({ method, params }) => isModern(method, params, claims))) return 'alone';
-  return 'kind' in decoded && decoded.kind === 'request' && decoded.method === OPENING ? 'opening' : 'member';
+  return !Array.isArray(decoded) && decoded.kind === 'request' && decoded.method === OPENING ? 'opening' : 'member';
 }
 
 /** Reads a client's account of itself; a malformed one is as good as none. */
@@ -166,7 +166,6 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 const OPENING = 'initialize';
 
 const STRANGER: Peer = { client: undefined, capabilities: {} };
-const NO_META: Params = {};
 
 function isModern(method: string, params: Params, claims: Claims | undefined): boolean {
   return (
@@ -176,7 +175,7 @@ function isModern(method: string, params: Params, claims: Claims | undefined): b
   );
 }
 
-const envelopeOf = ({ _meta }: Params): Params => (isObject(_meta) ? _meta : NO_META);
+const envelopeOf = ({ _meta }: Params): Params => (isObject(_meta) ? _meta : {});
 
 function checkClaims(claims: Claims, version: string, method: string, params: Params): void {
   if (claims.version !== version) throw headerMismatch(`MCP-Protocol-Version is not "${version}"`);

@@ -58,15 +58,17 @@ export type Stop = Pick<Running, 'aborted' | 'addEventListener' | 'removeEventLi
 const UNWANTED = 'the answer is no longer wanted';
 
 export function createSession(outlet: (text: string) => void): Session {
-  const life = new AbortController();
+  const life = new Running();
   const calls = new Map<string, Running>();
   return {
     outlet,
     calls,
-    ended: life.signal,
     handshake: undefined,
+    get ended() {
+      return life.signal;
+    },
     end() {
-      life.abort(UNWANTED);
+      life.abort();
       for (const call of calls.values()) call.abort();
     },
   };

@@ -37,7 +37,7 @@ export interface Invalid {
 export type Message = Request | Notice | Response | Invalid;
 
 /** One message, or the messages of a batch in their order. */
-export type Decoded = Message | readonly Message[];
+export type Decoded = Message | Message[];
 
 export function decode(text: string): Decoded {
   let value: unknown;
