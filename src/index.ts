@@ -24,6 +24,7 @@ export type {
   Skill,
   Snapshot,
   Source,
+  Template,
   Tool,
   ToolCall,
 } from './model.ts';

@@ -104,6 +104,7 @@ export interface Watched {
 export interface Contribution {
   readonly skills: readonly Skill[];
   readonly resources: readonly Resource[];
+  readonly templates: readonly Template[];
   readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
   readonly watched: readonly Watched[];
@@ -158,6 +159,8 @@ export interface Snapshot {
   readonly addresses: Addresses;
   /** Resources that are not files of skills, by URI. */
   readonly resources: ReadonlyMap<string, Resource>;
+  /** Sorted, each once. The first that matches a URI is asked for it. */
+  readonly templates: readonly Template[];
   readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
 }
@@ -179,6 +182,22 @@ export interface Resource {
   readonly definition: ResourceDefinition;
   /** The result of `resources/read`. */
   read(call: Call): object | Promise<object>;
+}
+
+export interface TemplateDefinition {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly [extra: string]: unknown;
+}
+
+/** Resources of an upstream server that it does not list one by one. */
+export interface Template {
+  readonly server: string;
+  readonly definition: TemplateDefinition;
+  /** Whether the URI may be that of one of them. */
+  matches(uri: string): boolean;
+  /** The result of `resources/read`. */
+  read(uri: string, call: Call): object | Promise<object>;
 }
 
 /** How tools are shown to one client. */

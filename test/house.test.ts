@@ -5,6 +5,7 @@ import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
+import { LONGEST_MATCHED, LONGEST_TEMPLATE, MOST_EXPRESSIONS, MOST_TEMPLATES } from '../src/hub/templates.ts';
 import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
 import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/contents.ts';
@@ -226,6 +227,11 @@ test('the numbers among the limits in the README are those in the code', () => {
     ['one file by `resources/read`', mib(MAX_FILE_BYTES)],
     ['one file by `skills.read`', mib(MAX_READ_BYTES)],
     ['texts in one answer of `skills.list`', mib(MAX_BODIES)],
+    [
+      'resource templates of one server',
+      `${MOST_TEMPLATES}, each of ${LONGEST_TEMPLATE.toLocaleString('en')} characters and ${MOST_EXPRESSIONS} expressions`,
+    ],
+    ['a URI read by a template', `${LONGEST_MATCHED.toLocaleString('en')} characters`],
     ['file digests held in memory', MOST_FILES.toLocaleString('en')],
     ['digests promised to clients, all together', MOST_PROMISES.toLocaleString('en')],
   ]);

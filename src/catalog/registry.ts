@@ -39,6 +39,17 @@ export interface RegistryOptions extends Patterns {
   readonly dedupe: boolean;
 }
 
+/** What a source contributes that has nothing. */
+export const NOTHING: Contribution = {
+  skills: [],
+  tools: [],
+  resources: [],
+  templates: [],
+  problems: [],
+  watched: [],
+  unsettled: false,
+};
+
 export function createRegistry(sources: readonly Source[], options: RegistryOptions): Registry {
   const filter = loadFilter(options);
   const listeners: ((refreshed: Refreshed) => void)[] = [];
@@ -122,5 +133,3 @@ async function loadFilter(patterns: Patterns): Promise<Filter | undefined> {
   const { createFilter } = await import('../skills/filter.ts');
   return createFilter(patterns);
 }
-
-const NOTHING: Contribution = { skills: [], tools: [], resources: [], problems: [], watched: [], unsettled: false };

@@ -2,8 +2,8 @@
  * From what the sources contribute to what is served: filtered, folded, named. Pure: equal input, equal output.
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
  */
-import type { Contribution, ForeignTool, Problem, Resource, Skill, Snapshot } from '../model.ts';
-import { addressSteps } from '../skills/address.ts';
+import type { Contribution, ForeignTool, Problem, Resource, Skill, Snapshot, Template } from '../model.ts';
+import { addressSteps, compare } from '../skills/address.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
 import { createPacer, drive } from '../skills/pace.ts';
 import { createNames, findShadowed } from '../skills/resolve.ts';
@@ -24,9 +24,12 @@ export async function buildSnapshot(
     skills: contributions.flatMap((contribution) => contribution.skills),
     tools: contributions.flatMap((contribution) => contribution.tools),
     resources: contributions.flatMap((contribution) => contribution.resources),
+    templates: contributions.flatMap((contribution) => contribution.templates),
   };
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
-  const { skills, tools, resources, idle } = options.filter ? choose(offer, options.filter) : { ...offer, idle: [] };
+  const chosen = options.filter ? choose(offer, options.filter) : { ...offer, idle: [] };
+  const { skills, tools, resources, idle } = chosen;
+  const { templates, repeated } = foldTemplates(chosen.templates);
   const names = createNames(skills, findStandIns(skills, options.dedupe));
   const { addresses, problems: unaddressed } = await drive(addressSteps(names.listed), createPacer());
   const problems = contributions.flatMap((contribution) => contribution.problems);
@@ -36,7 +39,8 @@ export async function buildSnapshot(
     addresses,
     tools,
     resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
-    problems: [...problems, ...idle, ...findShadowed(names), ...unaddressed],
+    templates,
+    problems: [...problems, ...idle, ...repeated, ...findShadowed(names), ...unaddressed],
   });
 }
 
@@ -50,6 +54,7 @@ interface Offer {
   readonly skills: readonly Skill[];
   readonly tools: readonly ForeignTool[];
   readonly resources: readonly Resource[];
+  readonly templates: readonly Template[];
 }
 
 /** All go through together, so that a pattern which selects some of one kind is not reported as idle for another. */
@@ -64,12 +69,17 @@ function choose(offer: Offer, filter: Filter): Offer & { readonly idle: readonly
       subject: { name: resource.definition.name, group: resource.server ?? '' },
       resource,
     })),
+    ...offer.templates.map((template) => ({
+      subject: { name: template.definition.name, group: template.server },
+      template,
+    })),
   ];
   const { kept, problems } = filter(items, ({ subject }) => subject, WELL_KNOWN);
   return {
     skills: kept.flatMap(({ skill }) => skill ?? []),
     tools: kept.flatMap(({ tool }) => tool ?? []),
     resources: kept.flatMap(({ resource }) => resource ?? []),
+    templates: kept.flatMap(({ template }) => template ?? []),
     idle: problems,
   };
 }
@@ -79,6 +89,26 @@ interface Item {
   readonly skill?: Skill;
   readonly tool?: ForeignTool;
   readonly resource?: Resource;
+  readonly template?: Template;
+}
+
+/** Nothing tells whose resource is meant where two servers have the same template: the first of them is asked. */
+function foldTemplates(all: readonly Template[]) {
+  const firsts = new Map<string, Template>();
+  const counts = new Map<string, number>();
+  for (const template of all) {
+    const { server, definition } = template;
+    if (firsts.has(definition.uriTemplate)) counts.set(server, (counts.get(server) ?? 0) + 1);
+    else firsts.set(definition.uriTemplate, template);
+  }
+  const repeated = [...counts].map(
+    ([server, count]): Problem => ({
+      where: `server ${server}`,
+      what: `${count} resource templates are left out: a server before it has the same`,
+    }),
+  );
+  const templates = [...firsts.values()].sort((a, b) => compare(a.definition.uriTemplate, b.definition.uriTemplate));
+  return { templates, repeated };
 }
 
 /** Further ways to a directory already met and, if asked, further copies of a file already met: each with its first. */

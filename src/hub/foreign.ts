@@ -5,11 +5,14 @@
  * Always true: no resource of one server can stand in the place of another's, or of a skill's file.
  */
 import { messageOf } from '../log.ts';
-import type { ForeignTool, Resource, Skill, ToolCall, ToolResult } from '../model.ts';
+import type { ForeignTool, Resource, Skill, Template, ToolCall, ToolResult } from '../model.ts';
 import { internalError, isObject, type Params, RpcError } from '../protocol/index.ts';
+import { compare } from '../skills/address.ts';
 import { type FleetTool, publicName } from './fleet.ts';
+import { isOfSkill } from './inventory.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { skillOf, type UpstreamSkill } from './skills.ts';
+import { matcherOf, OURS } from './templates.ts';
 import type { Upstream } from './upstream.ts';
 
 export function foreignTool(one: FleetTool): ForeignTool {
@@ -60,13 +63,27 @@ export function foreignResources(upstreams: readonly Upstream[]): readonly Forei
   });
 }
 
+export interface ForeignTemplate extends Template {
+  /** What `read` gives, for those who have no call of their own. */
+  fetch(uri: string, signal: AbortSignal | undefined): Promise<object>;
+}
+
+/** Sorted, which puts the more particular first, as a brace comes after every letter; equal ones in the servers' order. */
+export function foreignTemplates(upstreams: readonly Upstream[]): readonly ForeignTemplate[] {
+  const all = upstreams.flatMap((upstream) => {
+    const { templates, resources, skills } = upstream.offer();
+    const listed = new Set(templates.length === 0 ? [] : resources.map(uriIn));
+    // What a server lists is had under the URI and the filters that it is listed with here, not around them.
+    const isListed = (uri: string) => listed.has(uri) || isOfSkill(skills, uri);
+    return templates.map((definition) => foreignTemplate(upstream, definition, isListed));
+  });
+  return all.sort((a, b) => compare(a.definition.uriTemplate, b.definition.uriTemplate));
+}
+
 // --- internal ---
 
 const skills = new WeakMap<UpstreamSkill, Skill>();
 const resources = new WeakMap<Params, ForeignResource>();
-
-// Who lists a name that we give could stand in the place of what we give it to.
-const OURS = /^(skill|mcp):/i;
 
 const uriIn = ({ uri }: Params) => String(uri);
 
@@ -82,16 +99,36 @@ function foreignResource(upstream: Upstream, definition: Params, uri: string): F
     server: upstream.plan.name,
     definition: { ...definition, uri, name: String(name) },
     read: ({ signal }) => made.fetch(signal),
-    async fetch(signal) {
-      const result = await readFrom(upstream, uriIn(definition), signal);
-      const contents = Array.isArray(result.contents) ? result.contents.filter(isObject) : [];
-      const { _meta } = result;
-      const named = contents.map((one) => (one.uri === definition.uri ? { ...one, uri } : one));
-      return { contents: named, ...(_meta === undefined ? {} : { _meta }) };
-    },
+    fetch: (signal) => fetchFrom(upstream, uriIn(definition), uri, signal),
   };
   resources.set(definition, made);
   return made;
+}
+
+function foreignTemplate(upstream: Upstream, definition: Params, isListed: (uri: string) => boolean): ForeignTemplate {
+  const [uriTemplate, name] = [String(definition.uriTemplate), String(definition.name)];
+  const fits = matcherOf(uriTemplate);
+  const fetch = (uri: string, signal: AbortSignal | undefined) => fetchFrom(upstream, uri, uri, signal);
+  return {
+    server: upstream.plan.name,
+    definition: { ...definition, uriTemplate, name },
+    matches: (uri) => fits(uri) && !isListed(uri),
+    read: (uri, { signal }) => fetch(uri, signal),
+    fetch,
+  };
+}
+
+/** `shown`: the URI that it has here. */
+async function fetchFrom(
+  upstream: Upstream,
+  uri: string,
+  shown: string,
+  signal: AbortSignal | undefined,
+): Promise<object> {
+  const { contents, _meta } = await readFrom(upstream, uri, signal);
+  const all = Array.isArray(contents) ? contents.filter(isObject) : [];
+  const named = all.map((one) => (one.uri === uri ? { ...one, uri: shown } : one));
+  return { contents: named, ...(_meta === undefined ? {} : { _meta }) };
 }
 
 async function readFrom(upstream: Upstream, uri: string, signal: AbortSignal | undefined): Promise<Params> {

@@ -7,12 +7,12 @@ import { resolve } from 'node:path';
 import { env as ownEnvironment } from 'node:process';
 import { createLineage } from '../lineage.ts';
 import { createLog, type Log } from '../log.ts';
-import type { ResourceDefinition } from '../model.ts';
+import type { ResourceDefinition, TemplateDefinition } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
 import { planOf } from './config.ts';
 import { createFleet, type FleetTool, publicName } from './fleet.ts';
-import { foreignResources } from './foreign.ts';
+import { foreignResources, foreignTemplates } from './foreign.ts';
 import type { Environment } from './launch.ts';
 import type { CallRequest, UpstreamStatus } from './upstream.ts';
 import { UpstreamError } from './wire.ts';
@@ -42,6 +42,12 @@ export interface HubTool {
   readonly definition: Params;
 }
 
+export interface HubTemplate {
+  readonly server: string;
+  /** As the server defines it. */
+  readonly definition: TemplateDefinition;
+}
+
 export interface HubCall {
   readonly signal?: AbortSignal;
   readonly onProgress?: (params: Params) => void;
@@ -56,7 +62,9 @@ export interface Hub {
   call(name: string, args?: Params, options?: HubCall): Promise<Params>;
   /** Resources of all servers, as they define them, under URIs that are unique among them. */
   resources(): readonly ResourceDefinition[];
-  /** The result of `resources/read`. */
+  /** Resource templates of all servers; the first that matches a URI is asked for it. */
+  templates(): readonly HubTemplate[];
+  /** The result of `resources/read`, for a resource that is listed or that a template stands for. */
   read(uri: string, options?: { readonly signal?: AbortSignal }): Promise<object>;
   status(): readonly UpstreamStatus[];
   /** Gives a function that ends it. */
@@ -103,10 +111,13 @@ export function createHub(config: HubConfig): Hub {
       return find(name).call(request);
     },
     resources: () => foreignResources(fleet.upstreams()).map(({ definition }) => definition),
+    templates: () => foreignTemplates(fleet.upstreams()).map(({ server, definition }) => ({ server, definition })),
     async read(uri, { signal } = {}) {
-      const found = foreignResources(fleet.upstreams()).find(({ definition }) => definition.uri === uri);
-      if (!found) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
-      return found.fetch(signal);
+      const listed = foreignResources(fleet.upstreams()).find(({ definition }) => definition.uri === uri);
+      if (listed) return listed.fetch(signal);
+      const template = foreignTemplates(fleet.upstreams()).find((one) => one.matches(uri));
+      if (!template) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
+      return template.fetch(uri, signal);
     },
     status: fleet.status,
     on(_event, listener) {

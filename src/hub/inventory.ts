@@ -10,10 +10,12 @@ import { createFilter } from '../skills/filter.ts';
 import type { Plan } from './config.ts';
 import type { Conversation } from './dialects.ts';
 import type { Asking } from './link.ts';
+import { type Inventory, listAll, NOTHING, nothingBut } from './listing.ts';
 import { findParamHeaders, type ParamHeader } from './param-headers.ts';
 import type { Redact } from './redact.ts';
 import { SKILLS_EXTENSION, type UpstreamSkill, understandEntry } from './skills.ts';
-import { UpstreamError } from './wire.ts';
+import { MOST_TEMPLATES, templateFault } from './templates.ts';
+import { pause } from './time.ts';
 
 export interface UpstreamTool {
   /** As the server calls it. */
@@ -28,11 +30,13 @@ export interface Offer {
   readonly tools: readonly UpstreamTool[];
   /** As the server defines them; those that are files of its skills are not among them. */
   readonly resources: readonly Params[];
+  /** As the server defines them. */
+  readonly templates: readonly Params[];
   readonly skills: readonly UpstreamSkill[];
   readonly problems: readonly Problem[];
 }
 
-export const NO_OFFER: Offer = { tools: [], resources: [], skills: [], problems: [] };
+export const NO_OFFER: Offer = { tools: [], resources: [], templates: [], skills: [], problems: [] };
 
 /** Asks for everything; rejects when the tools cannot be had. Without its resources or skills a server is still of use. */
 export async function takeStock(
@@ -42,33 +46,35 @@ export async function takeStock(
   signal: AbortSignal,
 ): Promise<Offer> {
   const asking = { timeout, signal };
+  const optional = listTemplates(conversation, asking, redact).catch(() => NOTHING);
   const [tools, skills, resources] = await Promise.all([
     listTools(conversation, asking, redact),
     listSkills(conversation, asking, redact).catch(nothingBut('skills/list')),
     listResources(conversation, asking).catch(nothingBut('resources/list')),
   ]);
+  // Few servers have any, and some leave a question that they do not know without an answer.
+  const templates = await Promise.race([optional, pause(UNANNOUNCED_MS, signal).then(() => NOTHING)]);
   const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
   const where = `server ${name}`;
-  const said = [tools, skills, resources].flatMap(({ faults }) =>
+  const said = [tools, skills, resources, templates].flatMap(({ faults }) =>
     faults.map((fault) => ({ where, what: redact(fault) })),
   );
   const idle = problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what }));
-  const isOfSkill = ({ uri }: Params) => skills.items.some(({ base }) => String(uri).startsWith(`${base}/`));
   return {
     tools: kept,
-    resources: resources.items.filter((resource) => !isOfSkill(resource)),
+    resources: resources.items.filter(({ uri }) => !isOfSkill(skills.items, String(uri))),
+    templates: templates.items,
     skills: skills.items,
     problems: [...said, ...idle],
   };
 }
 
-// --- internal ---
-
-interface Inventory<T> {
-  readonly items: readonly T[];
-  /** Why something was left out. */
-  readonly faults: readonly string[];
+/** Whether a URI, as the server writes it, is that of a file of one of its skills. */
+export function isOfSkill(skills: readonly UpstreamSkill[], uri: string): boolean {
+  return skills.some(({ base }) => uri.startsWith(`${base}/`));
 }
+
+// --- internal ---
 
 async function listTools(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<UpstreamTool>> {
   const listed = await listAllTools(conversation, asking);
@@ -100,8 +106,7 @@ async function listSkills(
   asking: Asking,
   redact: Redact,
 ): Promise<Inventory<UpstreamSkill>> {
-  const { extensions } = conversation.capabilities;
-  if (!isObject(extensions) || !isObject(extensions[SKILLS_EXTENSION])) return NOTHING;
+  if (!hasSkills(conversation)) return NOTHING;
   const listed = await listAll(conversation, 'skills/list', 'skills', asking);
   const items = new Map<string, UpstreamSkill>();
   const faults = [...listed.faults];
@@ -135,42 +140,27 @@ async function listResources(conversation: Conversation, asking: Asking): Promis
   };
 }
 
-const nothingBut = (method: string) => (error: unknown) => ({
-  items: [],
-  faults: [`${method} failed: ${messageOf(error)}`],
-});
-
-/** Every page of a list. Ends, whatever the server does with its cursors. */
-async function listAll(
-  conversation: Conversation,
-  method: string,
-  key: string,
-  asking: Asking,
-): Promise<Inventory<Params>> {
-  const items: Params[] = [];
-  const faults: string[] = [];
-  const cursors = new Set<string>();
-  for (let cursor: string | undefined; ; ) {
-    const page = await conversation.ask(method, cursor === undefined ? {} : { cursor }, asking);
-    const list = page[key];
-    if (!Array.isArray(list)) throw new UpstreamError(`the answer to ${method} holds no list of ${key}`);
-    items.push(...list.filter(isObject));
-    if (items.length > MOST_ITEMS) return { items: items.slice(0, MOST_ITEMS), faults: [`over ${MOST_ITEMS} ${key}`] };
-    const { nextCursor: next } = page;
-    if (typeof next !== 'string') return { items, faults };
-    if (cursors.has(next) || cursors.size >= MOST_PAGES) {
-      return { items, faults: [`${method} gives pages without end; ${items.length} ${key} are served`] };
-    }
-    cursors.add(next);
-    cursor = next;
+async function listTemplates(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<Params>> {
+  if (conversation.capabilities.resources === undefined) return NOTHING;
+  const listed = await listAll(conversation, 'resources/templates/list', 'resourceTemplates', asking, MOST_TEMPLATES);
+  // What they stand for are files of its skills, which come in their own way.
+  const isOfSkills = ({ uriTemplate }: Params) => hasSkills(conversation) && /^skill:/i.test(String(uriTemplate));
+  const items = new Map<unknown, Params>();
+  const faults = [...listed.faults];
+  for (const one of listed.items.filter((one) => !isOfSkills(one))) {
+    const fault = items.has(one.uriTemplate) ? 'it is listed twice' : templateFault(one);
+    if (fault === undefined) items.set(one.uriTemplate, one);
+    else faults.push(`resource template ${echo(one.uriTemplate, redact)} is left out: ${fault}`);
   }
+  return { items: [...items.values()], faults };
 }
 
-const NOTHING: Inventory<never> = { items: [], faults: [] };
+function hasSkills({ capabilities: { extensions } }: Conversation): boolean {
+  return isObject(extensions) && isObject(extensions[SKILLS_EXTENSION]);
+}
+
 const UNANNOUNCED_MS = 3000;
 const NO_HEADERS = { kind: 'sound', headers: [] } as const;
-const MOST_ITEMS = 10_000;
-const MOST_PAGES = 1000;
 // The protocol says names should stay below this; no model API takes half of it.
 const LONGEST_NAME = 128;
 

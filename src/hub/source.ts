@@ -10,7 +10,7 @@ import type { AbsentTool, Contribution, Source } from '../model.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, type Memory, readConfiguration } from './files.ts';
 import { createFleet } from './fleet.ts';
-import { foreignResources, foreignSkills, foreignTool } from './foreign.ts';
+import { foreignResources, foreignSkills, foreignTemplates, foreignTool } from './foreign.ts';
 import type { Offer } from './inventory.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
@@ -62,6 +62,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
         skills: foreignSkills(upstreams),
         tools: fleet.tools().map(foreignTool),
         resources: foreignResources(upstreams),
+        templates: foreignTemplates(upstreams),
         problems: [...problems, ...offers.flatMap((offer) => offer.problems)],
         watched,
         unsettled: false,

@@ -28,6 +28,7 @@ export interface UpstreamStatus extends Facts {
   readonly transport: Way['kind'];
   readonly tools: number;
   readonly resources: number;
+  readonly templates: number;
   readonly skills: number;
   readonly protocol?: string;
   readonly server?: Identity;
@@ -176,6 +177,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       ...condition.facts(),
       tools: offer.tools.length,
       resources: offer.resources.length,
+      templates: offer.templates.length,
       skills: offer.skills.length,
       ...(open ? { protocol: open.session.conversation.version, server: open.session.conversation.server } : {}),
     }),

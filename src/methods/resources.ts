@@ -6,7 +6,7 @@
  * - bytes other than those this client was promised are refused, not given under the old digest.
  */
 import type { Registry } from '../catalog/registry.ts';
-import type { Listed, ResourceDefinition, Snapshot } from '../model.ts';
+import type { Listed, ResourceDefinition, Snapshot, TemplateDefinition } from '../model.ts';
 import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/mime.ts';
@@ -27,7 +27,15 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
         return { resources: items, ...more };
       },
     },
-    { name: 'resources/templates/list', cache: NOT_AT_ALL, run: listTemplates },
+    {
+      name: 'resources/templates/list',
+      cache: NOT_AT_ALL,
+      async run({ cursor }) {
+        const foreign = (await registry.ready()).templates.map(({ definition }) => definition);
+        const { items, more } = pageOf('templates', foreign, ({ uriTemplate }) => uriTemplate, cursor, PAGE);
+        return { resourceTemplates: cursor === undefined ? [SKILL_FILE, ...items] : items, ...more };
+      },
+    },
     {
       name: 'resources/read',
       cache: NOT_AT_ALL,
@@ -46,11 +54,11 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
   ];
 }
 
-/** The list as one text, for telling whether it has changed. */
+/** The lists as one text, for telling whether they have changed. */
 export function resourcesDigest(snapshot: Snapshot): string {
   const known = digests.get(snapshot);
   if (known !== undefined) return known;
-  const digest = JSON.stringify(definitionsOf(snapshot));
+  const digest = JSON.stringify([definitionsOf(snapshot), snapshot.templates.map(({ definition }) => definition)]);
   digests.set(snapshot, digest);
   return digest;
 }
@@ -71,6 +79,13 @@ export function textParam(uri: unknown): string {
 const PAGE = 500;
 const LONGEST_ECHO = 300;
 const CHANGED = 'has changed since it was listed; call skills/get for its new digest, then read it again';
+
+const SKILL_FILE: TemplateDefinition = {
+  uriTemplate: 'skill://{provider}/{skill}/{+file}',
+  name: 'skill-file',
+  title: 'File of a skill',
+  description: 'One file of a skill, by its path in the skill. resources/directory/read lists what there is.',
+};
 
 const digests = new WeakMap<Snapshot, string>();
 const definitions = new WeakMap<Snapshot, readonly ResourceDefinition[]>();
@@ -96,25 +111,15 @@ function skillDefinition(root: string, { id, skill }: Listed): ResourceDefinitio
   };
 }
 
-function listTemplates({ cursor }: { readonly cursor?: unknown }): object {
-  pageOf('templates', [], String, cursor, PAGE);
-  return {
-    resourceTemplates: [
-      {
-        uriTemplate: 'skill://{provider}/{skill}/{+file}',
-        name: 'skill-file',
-        title: 'File of a skill',
-        description: 'One file of a skill, by its path in the skill. resources/directory/read lists what there is.',
-      },
-    ],
-  };
-}
-
 async function readResource(snapshot: Snapshot, uri: string, promises: Promises, call: Call): Promise<object> {
   const foreign = snapshot.resources.get(uri);
   if (foreign) return foreign.read(call);
   const place = placeAt(snapshot.addresses, uri);
-  if (!place) throw nothingAt(uri);
+  if (!place) {
+    const template = snapshot.templates.find((one) => one.matches(uri));
+    if (template) return template.read(uri, call);
+    throw nothingAt(uri);
+  }
   const { root, path, listed } = place;
   const reading = await listed.skill.files.read(path, call.signal);
   switch (reading.kind) {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRegistry } from '../../src/catalog/registry.ts';
-import type { Contribution } from '../../src/model.ts';
+import { createRegistry, NOTHING } from '../../src/catalog/registry.ts';
 import { createGate } from '../harness/peer.ts';
 
-const NOTHING: Contribution = { skills: [], tools: [], resources: [], problems: [], watched: [], unsettled: false };
 const OPTIONS = { include: [], exclude: [], dedupe: false };
 
 test('refreshes never overlap; asking during one causes exactly one more, shared by all who asked', async () => {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRegistry } from '../../src/catalog/registry.ts';
+import { createRegistry, NOTHING } from '../../src/catalog/registry.ts';
 import { startTriggers } from '../../src/catalog/triggers.ts';
 import { settingsFrom } from '../../src/config.ts';
-import type { Contribution } from '../../src/model.ts';
-
-const NOTHING: Contribution = { skills: [], tools: [], resources: [], problems: [], watched: [], unsettled: false };
 
 /** A registry that counts how often its one source is asked, under the triggers of these options. */
 function counted(options: Parameters<typeof settingsFrom>[0]) {

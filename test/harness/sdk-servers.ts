@@ -8,7 +8,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, fromJsonSchema, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { memorySkillFiles, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 
 const SCHEMA = { type: 'object', properties: { text: { type: 'string' } } } as const;
@@ -39,7 +39,7 @@ export function makeV1(): Server {
   return server;
 }
 
-/** SDK v2, both eras, with one skill. */
+/** SDK v2, both eras, with one skill and one resource template. */
 export async function makeV2Factory() {
   const skills = await SkillsExtension.load(
     memorySkillFiles({
@@ -61,6 +61,10 @@ export async function makeV2Factory() {
       onGrow.tell();
       return text('ok');
     });
+    const notes = new ResourceTemplate('note://{year}/{title}', { list: undefined });
+    server.registerResource('note', notes, {}, async ({ href }, { year, title }) => ({
+      contents: [{ uri: href, text: `${title} of ${year}` }],
+    }));
     skills.attach(server);
     return server;
   };

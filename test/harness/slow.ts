@@ -1,5 +1,6 @@
 /** Our server in this process, over HTTP, with one tool that takes as long as the test wants. */
 import type { TestContext } from 'node:test';
+import { NOTHING } from '../../src/catalog/registry.ts';
 import { type Contribution, createSkillwire, type ForeignTool, type Listening, type Source } from '../../src/index.ts';
 import { createHttpEndpoint } from '../../src/transports/http.ts';
 import { LIMITS, type Limits, listen } from '../../src/transports/listener.ts';
@@ -40,14 +41,7 @@ export async function startSlow(t: TestContext, limits: Partial<Limits> = {}): P
         else calls.push(call);
       }),
   };
-  const contribution: Contribution = {
-    skills: [],
-    tools: [tool],
-    resources: [],
-    problems: [],
-    watched: [],
-    unsettled: false,
-  };
+  const contribution: Contribution = { ...NOTHING, tools: [tool] };
   const source: Source = { name: 'test', load: async () => contribution };
   const { path } = makeTree(t);
   const skillwire = createSkillwire({ cwd: path, home: path, sources: [source], autoRefresh: false });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NOTHING } from '../../src/catalog/registry.ts';
 import { buildSnapshot } from '../../src/catalog/snapshot.ts';
 import type { Location, Names, Plugin, Resolution, Skill } from '../../src/model.ts';
 import { createNames, nameKey } from '../../src/skills/resolve.ts';
@@ -40,8 +41,7 @@ const namesOf = async (skills: readonly Skill[], dedupe = false): Promise<Names>
   (await snapshotOf(skills, dedupe)).names;
 
 function snapshotOf(skills: readonly Skill[], dedupe = false) {
-  const contribution = { skills, tools: [], resources: [], problems: [], watched: [], unsettled: false };
-  return buildSnapshot([contribution], { filter: undefined, dedupe }, 1);
+  return buildSnapshot([{ ...NOTHING, skills }], { filter: undefined, dedupe }, 1);
 }
 
 const ids = (names: Names) => names.listed.map(({ id }) => id);
