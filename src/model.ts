@@ -104,7 +104,8 @@ export interface Watched {
 export interface Contribution {
   readonly skills: readonly Skill[];
   readonly resources: readonly Resource[];
-  readonly templates: readonly Template[];
+  /** Most sources have none. */
+  readonly templates?: readonly Template[];
   readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
   readonly watched: readonly Watched[];

@@ -44,7 +44,6 @@ export const NOTHING: Contribution = {
   skills: [],
   tools: [],
   resources: [],
-  templates: [],
   problems: [],
   watched: [],
   unsettled: false,

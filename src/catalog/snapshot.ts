@@ -24,7 +24,7 @@ export async function buildSnapshot(
     skills: contributions.flatMap((contribution) => contribution.skills),
     tools: contributions.flatMap((contribution) => contribution.tools),
     resources: contributions.flatMap((contribution) => contribution.resources),
-    templates: contributions.flatMap((contribution) => contribution.templates),
+    templates: contributions.flatMap(({ templates = [] }) => templates),
   };
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
   const chosen = options.filter ? choose(offer, options.filter) : { ...offer, idle: [] };

@@ -27,7 +27,6 @@ export function createSkillSource(options: SkillSourceOptions, progress: (text: 
         skills,
         tools: [],
         resources: [],
-        templates: [],
         problems: [...plugins.problems, ...problems],
         watched: [...watchedFor(roots, directories), ...plugins.watched],
         unsettled,
