@@ -2,7 +2,7 @@
  * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
  * Always true: everything is readonly; a change is a new object.
  */
-import type { Call } from './protocol/index.ts';
+import type { Call, Stop } from './protocol/index.ts';
 
 /** `mcp`: on an upstream server, which is the provider. */
 export type Location = 'project' | 'global' | 'plugin' | 'custom' | 'mcp';
@@ -125,7 +125,7 @@ export interface AbsentTool {
   /** As the server would call it. */
   readonly short: string;
   /** Waits a little for the server; says how it is doing when that was in vain. */
-  wait(signal: AbortSignal): Promise<string | undefined>;
+  wait(stop: Stop): Promise<string | undefined>;
 }
 
 /** A skill and the shortest name that loads it. */

@@ -18,6 +18,8 @@ function bundle() {
   const flags = ['--bundle', '--minify', '--platform=node', '--format=cjs', '--target=node20', '--log-level=warning'];
   // Everything is in the one file, so nothing needs to be imported later; a script of its own could not.
   flags.push('--supported:dynamic-import=false');
+  // So that the line around an error, which Node prints, fits on a screen.
+  flags.push('--line-limit=120');
   // As Node wraps a module, so that the launcher need not make a longer copy of the text.
   flags.push('--banner:js=(function (exports, require, module, __filename, __dirname) {', '--footer:js=})');
   run(join(top, 'node_modules', '.bin', 'esbuild'), ['src/cli.ts', ...flags, `--outfile=${join(bin, 'program.cjs')}`]);

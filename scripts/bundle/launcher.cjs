@@ -8,7 +8,8 @@ const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const filename = join(__dirname, 'program.cjs');
-const script = new Script(readFileSync(filename, 'utf8'), { filename, cachedData: keptForm() });
+// Under a name without a path: the compiled form keeps it, and where that was built is nobody's business.
+const script = new Script(readFileSync(filename, 'utf8'), { filename: 'program.cjs', cachedData: keptForm() });
 script.runInThisContext()(exports, require, module, filename, __dirname);
 
 function keptForm() {

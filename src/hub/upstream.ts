@@ -47,9 +47,9 @@ export interface Upstream {
   offer(): Offer;
   call(tool: UpstreamTool, request: CallRequest): Promise<Params>;
   /** `resources/read`, by the server's own URI. */
-  read(uri: string, signal?: AbortSignal | undefined): Promise<Params>;
+  read(uri: string, signal?: Stop | undefined): Promise<Params>;
   /** Waits a little for it; says how it is doing when that was in vain. */
-  whenReady(signal: AbortSignal): Promise<string | undefined>;
+  whenReady(signal: Stop): Promise<string | undefined>;
   /** Settles when it is ready or its first attempt has failed. */
   settled(): Promise<void>;
   /** Calls in flight fail with `reason`. */
@@ -147,9 +147,9 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
 
   /** Asks once there is somebody to ask: waits a little for a server that is on its way. */
   async function ask(method: string, params: Params, { signal, ...asking }: Asking, headers: Headed): Promise<Params> {
+    const stop = signal ? [life.signal, signal] : [life.signal];
     for (let retry = true; ; retry = false) {
-      const stop = signal ? [life.signal, signal] : [life.signal];
-      const now = usable() ?? (await condition.until(usable, CALL_PATIENCE_MS, stop));
+      const now = await condition.until(usable, CALL_PATIENCE_MS, stop);
       if (!now) throw new UpstreamError(`the server is not connected (${condition.text()})`);
       const { conversation } = now.session;
       const full = { timeout: plan.timeout, ...asking, ...(signal ? { signal } : {}), headers: headers(conversation) };

@@ -81,7 +81,7 @@ export function toolMethods(
   async function runAbsent(name: string, args: object, call: ToolCall): Promise<ToolResult> {
     const absent = findAbsent(name);
     if (!absent || !(await registry.admits({ name: absent.short, group: absent.server }))) throw unknown(name);
-    const why = await absent.wait(call.signal);
+    const why = await absent.wait(call.stop);
     const snapshot = await registry.refresh('call');
     const tool = shelf.find(snapshot, name);
     if (tool) return tool.run(args, snapshot, call);

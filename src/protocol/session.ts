@@ -52,7 +52,7 @@ export class Running {
 }
 
 /** What an AbortSignal is to those who only listen. */
-export type Stop = Pick<Running, 'aborted' | 'addEventListener' | 'removeEventListener'>;
+export type Stop = Readonly<Pick<Running, 'aborted' | 'addEventListener' | 'removeEventListener'>>;
 
 // With no reason given an abort makes an exception, stack and all, and that for every request over HTTP.
 const UNWANTED = 'the answer is no longer wanted';

@@ -1,7 +1,7 @@
 /**
  * Looking at and reading files that belong to somebody else.
  * Owns: what counts as the same file state, and opening safely. Leaves alone: which files matter (scan.ts).
- * Always true: only regular files are read, never in a way that could block, never more than `limit` bytes.
+ * Always true: only what is in regular files is given, never more than `limit` bytes of it, and nothing here can block.
  */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
@@ -83,14 +83,24 @@ export function isMissing(error: unknown): boolean {
 
 // Nineteen of twenty SKILL.md fit; whatever does not is read the other way.
 const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
+// Times are given by the machine that has the disk, and its clock may be behind ours.
+const CLOCK_LAG_MS = 2000;
 
 /** A small file that has not been touched for a while: then one look, after reading, tells that it still was not. */
 function readSettled(handle: number, limit: number): Reading | undefined {
-  const now = Date.now();
-  const length = readSync(handle, SCRATCH, 0, SCRATCH.length, 0);
+  const before = Date.now() - CLOCK_LAG_MS;
+  const length = attemptRead(handle, SCRATCH);
   const stats = fstatSync(handle, { bigint: true });
-  if (!stats.isFile() || Number(stats.size) !== length || length > limit || isFresh(stats, now)) return undefined;
+  if (!stats.isFile() || Number(stats.size) !== length || length > limit || isFresh(stats, before)) return undefined;
   return { version: versionOf(stats), fresh: false, bytes: Buffer.from(SCRATCH.subarray(0, length)) };
+}
+
+function attemptRead(handle: number, into: Buffer): number | undefined {
+  try {
+    return readSync(handle, into, 0, into.length, 0);
+  } catch {
+    return undefined; // No file that can be read; the other way has the words for it.
+  }
 }
 
 /** Any file, with a look before and a look after. */
@@ -107,5 +117,5 @@ function readWatching(handle: number, limit: number): Reading {
   }
   const after = fstatSync(handle, { bigint: true });
   const whole = length === bytes.length && after.ctimeNs === before.ctimeNs && after.size === before.size;
-  return { version: whole ? versionOf(before) : undefined, fresh: isFresh(before), bytes };
+  return { version: whole ? versionOf(before) : undefined, fresh: isFresh(before), bytes: bytes.subarray(0, length) };
 }

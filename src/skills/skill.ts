@@ -72,7 +72,7 @@ export type Fields = Readonly<Record<'name' | 'description', unknown>>;
  * reader costs more than all the rest of a scan.
  */
 export function readPlainHead(block: string): Fields | undefined {
-  if (UNPRINTABLE.test(block) || !block.isWellFormed()) return undefined;
+  if (STRANGE.test(block) || !block.isWellFormed()) return undefined;
   const fields = new Map<string, string>();
   const lines = block.split('\n');
   for (let at = 0; at < lines.length; ) {
@@ -144,12 +144,14 @@ function accept({ name, description }: Fields, note: string | undefined): HeadRe
   return { kind: 'unusable', why: issues?.map((issue) => issue.message).join('; ') ?? 'it has no text' };
 }
 
-const KEY_LINE = /^([A-Za-z][\w-]{0,100}):(?: +(.*))?$/;
+// Not the words that are no text to YAML: `True` and `true` would be one key.
+const KEY_LINE = /^(?!(?:true|false|null):)([A-Z][\w-]{0,100}):(?: +(.*))?$/i;
 // Begins with a letter or digit, or beyond ASCII, where YAML has no signs of its own; and nothing in it ends it.
-const PLAIN_SCALAR = /^(?!null$)[A-Za-z\d\u00a0-\uffff](?!.*(?:: |:$| #|\t))/i;
+const PLAIN_SCALAR = /^(?!null$)[A-Z\d\u00a1-\uffff](?!.*(?:: |:$| #))/i;
 const QUOTED_SCALAR = /^(?:"([^"\\]*)"|'([^']*)')$/;
-// What YAML calls non-printable. Half a surrogate pair is that too.
-const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+// What YAML calls non-printable, and every blank but the common one: to JavaScript they are blanks all, to YAML text.
+const STRANGE =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\ufffe\uffff]/;
 
 /** The text of a value on one line, in quotes without escapes or in none. */
 function plainScalar(value: string): string | undefined {

@@ -4,7 +4,7 @@
  * Always true:
  * - nothing but messages is written;
  * - while the output is full nothing more is begun or read, so a client that does not listen cannot make us hold
- *   more than the answers of one turn;
+ *   more than the answers to what was begun before;
  * - once the input ends or `stop` fires, what was asked is answered, flushed, and the promise settles.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -52,14 +52,14 @@ export async function serveStdio(
     }
   }
   async function workInTurns(): Promise<void> {
-    while (waiting.length > 0) {
+    do {
       await outlet.turn();
       beginSome();
-    }
+    } while (waiting.length > 0);
   }
-  /** Begins what waits: at once, or gives a promise when that takes longer. */
+  /** Begins what waits: at once, as for a client with one request at a time, or gives a promise when it takes longer. */
   function work(): Promise<void> | undefined {
-    if (outlet.isFull() || waiting.length > LINES_PER_TURN) return workInTurns();
+    if (outlet.isFull() || inFlight.size + waiting.length > LINES_PER_TURN) return workInTurns();
     beginSome();
     return undefined;
   }
@@ -82,6 +82,9 @@ export async function serveStdio(
 // One read brings a thousand small requests, and each may be answered with a megabyte. After these few the answers
 // leave, and we learn whether anybody takes them.
 const LINES_PER_TURN = 32;
+
+// More than this does not wait for what else may be ready: one text can grow only so long.
+const MOST_PENDING = 1024 * 1024;
 
 interface Ends {
   readonly stop: AbortSignal;
@@ -123,6 +126,7 @@ function readAll(
 
 function createOutlet(output: Writable) {
   let pending: string[] = [];
+  let size = 0;
   let room: Promise<void> | undefined;
   let makeRoom = () => {};
   const broken = new Promise<void>((done) => {
@@ -138,8 +142,10 @@ function createOutlet(output: Writable) {
   function write(): void {
     const text = pending.join('');
     pending = [];
+    size = 0;
     if (text === '' || !output.writable) return;
-    if (output.write(text) || room) return;
+    // As bytes: a queue of texts may only come to 2 GB, and would then end the program.
+    if (output.write(Buffer.from(text)) || room) return;
     room = new Promise((done) => {
       makeRoom = () => {
         room = undefined;
@@ -155,6 +161,8 @@ function createOutlet(output: Writable) {
     send(text: string): void {
       if (pending.length === 0) void Promise.resolve().then(write);
       pending.push(`${text}\n`);
+      size += text.length;
+      if (size > MOST_PENDING) write();
     },
     /** Settles when the answers of this turn are written and the output takes more. */
     async turn(): Promise<void> {

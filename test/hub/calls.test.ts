@@ -88,6 +88,29 @@ for (const era of [[], ['modern']]) {
   });
 }
 
+for (const [what, servers, first] of [
+  ['has just crashed', { one: upstream() }, 'one:crash'],
+  ['never came', { one: upstream('hang') }, undefined],
+] as const) {
+  test(`a call that waits for a server that ${what} can be cancelled, and its id used again`, async (t) => {
+    const hub = await startHub(t, servers);
+    await hub.toolNames();
+    if (first) await hub.call(first, {});
+    const call = (name: string) => ({ jsonrpc: '2.0', id: 'w', method: 'tools/call', params: { name, arguments: {} } });
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'w' } };
+    hub.send(call('one:echo'));
+    hub.send(cancel);
+    hub.send(cancel);
+    await hub.request('ping');
+    await hub.request('ping');
+    hub.send(call('no such'));
+    const answer = await hub.waitFor(({ id }) => id === 'w', 'the answer to the second call of that id');
+    assert.match(answer.error.message, /unknown tool/);
+    await hub.end();
+    assert.equal(hub.received.filter(({ id }) => id === 'w').length, 1);
+  });
+}
+
 test('a slow call holds up no other', async (t) => {
   const hub = await startHub(t, { one: upstream() });
   await hub.toolNames();

@@ -283,7 +283,13 @@ test('without --hub nothing is started and none of its code runs', async (t) => 
   const modules = join(dirname(dirname(PROGRAM)), 'cli.js');
   const env = { PATH: process.env.PATH, HOME: tree.at('home'), NODE_V8_COVERAGE: tree.at('coverage') };
   const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })}\n`;
-  const { status, stdout } = spawnSync(process.execPath, [modules], { cwd: tree.path, env, input, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [modules], {
+    cwd: tree.path,
+    env,
+    input,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
   assert.equal(status, 0);
   assert.match(stdout, /"id":1/);
   const [report = ''] = readdirSync(tree.at('coverage'));

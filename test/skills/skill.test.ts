@@ -226,6 +226,11 @@ const SHAPES: readonly (readonly [what: string, block: string, plain: boolean])[
   ['one key twice below a key', 'name: a\nmetadata:\n  x: 1\n  x: 2\ndescription: b', false],
   ['values further below', 'name: a\nmetadata:\n  x:\n    y: z\ndescription: b', false],
   ['a list below a key', 'name: a\ntags:\n  - x\ndescription: b', false],
+  ['a block indented with tabs too', 'name: a\ndescription: |\n  \tone\n  \ttwo', false],
+  ['a block indented with wide blanks', 'name: a\ndescription: >\n \u3000one\n \u3000two', false],
+  ['a block mark with a wide blank', 'name: a\ndescription: |\u00a0\n  b', false],
+  ['quotes with a wide blank', 'name: "a"\u00a0\ndescription: b', false],
+  ['one key in two spellings', 'name: a\ndescription: b\ntrue: c\nTrue: d', false],
   ['text below a text', 'name: a\ndescription: b\n  c', false],
 ];
 

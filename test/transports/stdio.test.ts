@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createSkillwire } from '../../src/index.ts';
 import { createHandle, legacyEra, type Method } from '../../src/protocol/index.ts';
@@ -73,6 +73,55 @@ test('answers that are ready together leave in one write', async () => {
   await served;
   assert.deepEqual(writes.filter(Boolean).map(idsIn), [[1, 2, 3]]);
 });
+
+test('answers that come to megabytes leave in several writes', async () => {
+  const sizes: number[] = [];
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      sizes.push(chunk.length);
+      done();
+    },
+  });
+  const gate = createGate();
+  const text = 'x'.repeat(400_000);
+  const { input, served } = open([{ name: 'big', run: async () => ({ text, done: await gate.pass() }) }], output);
+  input.end(Array.from({ length: 20 }, (_, at) => line(at, 'big')).join(''));
+  gate.open();
+  await served;
+  assert.ok(sizes.length >= 5, `${sizes.length} writes`);
+  assert.ok(Math.max(...sizes) < 2_000_000);
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) > 20 * text.length);
+});
+
+test('while the output is full nothing more is read, lines that are no text included', async () => {
+  let read = 0;
+  const input = new Readable({
+    highWaterMark: 1,
+    read() {
+      read += 1;
+      setImmediate(() => this.push(Buffer.from('\xff\n'.repeat(100), 'latin1')));
+    },
+  });
+  const output = new Writable({ highWaterMark: 1024, write() {} });
+  const handle = createHandle([legacyEra({ methods: [], notices: [] })], () => {});
+  void serveStdio(handle, { input, output }, { stop: new AbortController().signal });
+  for (let at = 0; at < 200; at++) await new Promise((done) => setImmediate(done));
+  input.destroy();
+  assert.ok(read < 20, `${read} chunks were read`);
+});
+
+for (const way of ['end', 'stop'] as const) {
+  test(`a burst that takes many turns is answered whole when the ${way} comes in the middle`, async () => {
+    const output = new PassThrough({ highWaterMark: 100_000_000 });
+    const { input, stop, served } = open([{ name: 'ping', run: () => ({}) }], output);
+    input.write(Array.from({ length: 5000 }, (_, at) => line(at, 'ping')).join(''));
+    await new Promise((done) => setImmediate(done));
+    if (way === 'end') input.end(line(5000, 'ping').trimEnd());
+    else stop.abort();
+    await served;
+    assert.equal(idsIn(String(output.read())).length, way === 'end' ? 5001 : 5000);
+  });
+}
 
 test('the library serves over any pair of streams', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
