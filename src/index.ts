@@ -68,7 +68,9 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const thenEnd = (listening: Listening): Listening => ({
     ...listening,
     async close() {
+      const lastCalls = setTimeout(() => void end(), STOPPED_CALLS_MS);
       await listening.close();
+      clearTimeout(lastCalls);
       await end();
     },
   });
@@ -95,7 +97,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       const onLast = () => {
         close();
         // Ending the servers behind us answers every call that still waits for one.
-        lastCalls = setTimeout(() => void end(), LAST_CALLS_MS);
+        lastCalls = setTimeout(() => void end(), stop.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
       };
       await serveStdio(handle, pipes, { stop, onLast });
       clearTimeout(lastCalls);
@@ -109,3 +111,5 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
 // A client that has closed its end may still read the answer to what it asked, or be gone; there is no telling which.
 // A server that is slow must not keep us alive for nobody.
 const LAST_CALLS_MS = 10_000;
+// Whoever stops us waits; what still waits for another server is then answered with an error, before we are made to end.
+const STOPPED_CALLS_MS = 1500;

@@ -20,20 +20,23 @@ export async function serve(command: ServeCommand): Promise<void> {
 
   const stop = new AbortController();
   let cause = 'the client closed its end';
+  const leave = () => {
+    log.info(`stopped: ${cause}`);
+    process.exit(0);
+  };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // Asked twice, or with answers that nobody takes: leave now.
-      if (stop.signal.aborted) process.exit(0);
+      if (stop.signal.aborted) leave();
       cause = signal;
       stop.abort();
-      setTimeout(() => process.exit(0), LAST_ANSWERS_MS).unref();
+      setTimeout(leave, LAST_ANSWERS_MS).unref();
     });
   }
   const create = () => createSkillwire({ ...command.options, env, log });
   await CARRIERS[command.transport]({ command, create, stop: stop.signal, log });
-  log.info(`stopped: ${cause}`);
   // A pipe that stays open, or a watch, must not keep a server alive that serves nobody.
-  process.exit(0);
+  leave();
 }
 
 // --- internal ---

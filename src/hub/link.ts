@@ -61,6 +61,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
   let heard = performance.now();
   let nextId = 1;
   let strange = 0;
+  let inARow = 0;
 
   function failAll(error: Error): void {
     for (const one of [...waiting.values()]) one.fail(error);
@@ -72,6 +73,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
   }
 
   function take(message: Message): void {
+    if (message.kind !== 'invalid') inARow = 0;
     switch (message.kind) {
       case 'response':
         answer(message);
@@ -88,9 +90,17 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
         break;
       }
       case 'invalid':
-        strange += 1;
-        if (strange <= MOST_REPORTED) listener.debug(`sent something that is no message: ${message.error.message}`);
+        if (message.id !== null) waiting.get(idKey(message.id))?.fail(new UpstreamError('its answer is no answer'));
+        stumble();
     }
+  }
+
+  /** Something came that is no message. What it says is not repeated: half a secret is no longer found. */
+  function stumble(): void {
+    strange += 1;
+    inARow += 1;
+    if (strange <= MOST_REPORTED) listener.debug('sent something that is no message');
+    if (inARow > MOST_STRANGE) finish(new UpstreamError('it says nothing but what is no message'));
   }
 
   function answer({ id, outcome }: Response): void {
@@ -112,6 +122,8 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
   const wire = open({
     text(text) {
       heard = performance.now();
+      // Many servers print for people where their messages should be, and to try to read that takes long.
+      if (!MESSAGE_START.test(text)) return stumble();
       const decoded = decode(text);
       if (Array.isArray(decoded)) for (const one of decoded) take(one);
       else take(decoded);
@@ -205,6 +217,9 @@ const REPEATABLE: ReadonlySet<string> = new Set([
 ]);
 // A server that prints its log on stdout does so all day; a few lines show what is going on.
 const MOST_REPORTED = 5;
+// But one that never says anything else is no server.
+const MOST_STRANGE = 100_000;
+const MESSAGE_START = /^\s*[[{]/;
 
 interface Waiting {
   readonly method: string;

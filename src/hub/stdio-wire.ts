@@ -6,6 +6,7 @@
  * - it is asked first, by closing its stdin, and made to second (reaper.ts); once `close` has settled nothing of it is left.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { messageOf } from '../log.ts';
 import { createLineSplitter } from '../protocol/index.ts';
 import { type Environment, launchOf } from './launch.ts';
@@ -76,7 +77,7 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
     },
     MAX_MESSAGE,
   );
-  child.stdout.on('data', lines.push);
+  takeFairly(child.stdout, lines.push);
   child.stdout.on('error', () => {}); // Its end is told by `exit`.
   child.stdin.on('error', () => {}); // A server that no longer reads is about to exit, or its time limits tell.
 
@@ -120,8 +121,7 @@ function captureStderr(child: ChildProcess, { stderr: report, redact }: StdioHos
   const lines = createLineSplitter(
     {
       line(text) {
-        // In this order: half a secret is no longer found.
-        last = redact(text.trim()).slice(0, LONGEST_LAST_WORDS);
+        last = text.trim();
         report(text);
       },
       tooLong: (limit) => report(`(a line over ${limit} bytes)`),
@@ -129,10 +129,42 @@ function captureStderr(child: ChildProcess, { stderr: report, redact }: StdioHos
     },
     MAX_STDERR_LINE,
   );
-  child.stderr?.on('data', lines.push);
+  if (child.stderr) takeFairly(child.stderr, lines.push);
   child.stderr?.on('error', () => {}); // Its end is told by `exit`.
-  return () => last;
+  // In this order: half a secret is no longer found.
+  return () => redact(last).slice(0, LONGEST_LAST_WORDS);
 }
+
+/** Hands on what a stream brings, piece by piece; when that takes long, everybody else gets a turn in between. */
+function takeFairly(stream: Readable, take: (piece: Uint8Array) => void): void {
+  let rest: Buffer | undefined;
+
+  function work(chunk: Buffer): void {
+    const until = performance.now() + LONG_MS;
+    let at = 0;
+    while (at < chunk.length && performance.now() < until) {
+      take(chunk.subarray(at, at + PIECE));
+      at += PIECE;
+    }
+    rest = at < chunk.length ? chunk.subarray(at) : undefined;
+  }
+  function goOn(): void {
+    if (rest) work(rest);
+    if (rest) setImmediate(goOn);
+    else stream.resume();
+  }
+
+  stream.on('data', (chunk: Buffer) => {
+    work(chunk);
+    if (!rest) return;
+    stream.pause();
+    setImmediate(goOn);
+  });
+}
+
+// A chunk of nothing but line ends takes a tenth of a second.
+const PIECE = 4096;
+const LONG_MS = 2;
 
 const lastWords = (line: string) => (line === '' ? '' : `; last on its stderr: ${line}`);
 

@@ -4,7 +4,7 @@
  * Leaves alone: bytes and status lines (transports), what the methods do, who the peer is (eras.ts).
  */
 import type { Claims, Era } from './eras.ts';
-import { internalError, invalidRequest, isAboutEnvelope, methodNotFound, RpcError } from './errors.ts';
+import { EnvelopeError, internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
 import { Running, type Session } from './session.ts';
 import {
   type Decoded,
@@ -118,7 +118,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
       if (stop.aborted) return undefined;
       if (!(error instanceof RpcError)) onFault(request.method, error);
       const wire = asRpcError(error);
-      return { text: encodeError(id, wire), status: isAboutEnvelope(wire) ? 400 : status };
+      return { text: encodeError(id, wire), status: wire instanceof EnvelopeError ? 400 : status };
     } finally {
       session.calls.delete(key);
     }

@@ -15,6 +15,9 @@ export class RpcError extends Error {
   }
 }
 
+/** About what surrounds a message, so that HTTP refuses the whole of it, wherever it was found. */
+export class EnvelopeError extends RpcError {}
+
 export const parseError = (why: string) => new RpcError(-32700, `parse error: ${why}`);
 export const invalidRequest = (why: string) => new RpcError(-32600, `invalid request: ${why}`);
 export const methodNotFound = (method: string) => new RpcError(-32601, `unknown method "${clip(method)}"`);
@@ -22,19 +25,16 @@ export const invalidParams = (why: string, data?: unknown) => new RpcError(-3260
 export const internalError = (why: string) => new RpcError(-32603, `internal error: ${why}`);
 
 /** What the transport's envelope says (HTTP headers) differs from what the body says. */
-export const headerMismatch = (why: string) => new RpcError(-32020, `header mismatch: ${why}`);
+export const headerMismatch = (why: string) => new EnvelopeError(-32020, `header mismatch: ${why}`);
 
 /** A request needs something of its client that the client did not declare. */
 export const missingCapability = (required: Readonly<Record<string, object>>) =>
-  new RpcError(-32021, `the client lacks a required capability: ${Object.keys(required).join(', ')}`, {
+  new EnvelopeError(-32021, `the client lacks a required capability: ${Object.keys(required).join(', ')}`, {
     requiredCapabilities: required,
   });
 
 export const unsupportedVersion = (requested: string, supported: readonly string[]) =>
-  new RpcError(-32022, `protocol version "${clip(requested)}" is not served here`, { supported, requested });
-
-/** Whether an error is about what surrounds a message, so that HTTP refuses the whole of it, wherever it was found. */
-export const isAboutEnvelope = ({ code }: RpcError) => code <= -32020 && code >= -32099;
+  new EnvelopeError(-32022, `protocol version "${clip(requested)}" is not served here`, { supported, requested });
 
 // --- internal ---
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { eventually, startHub, upstream } from '../harness/hub.ts';
 import { modern } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
+import { ask, openSession, startWeb } from '../harness/web.ts';
 
 for (const era of [[], ['modern']]) {
   const kind = era[0] ?? 'legacy';
@@ -110,6 +111,45 @@ for (const [what, servers, first] of [
     assert.equal(hub.received.filter(({ id }) => id === 'w').length, 1);
   });
 }
+
+test('an answer that is none fails its call at once', async (t) => {
+  const tools = JSON.stringify([{ name: 'hollow', inputSchema: { type: 'object' } }]);
+  const hub = await startHub(t, { one: upstream(`raw-tools=${tools}`) });
+  await hub.toolNames();
+  const { isError, content } = await hub.call('one:hollow', {});
+  assert.equal(isError, true);
+  assert.equal(content[0].text, 'one:hollow could not be called: its answer is no answer');
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} gives a call that still waits for its server an error, and then ends`, async (t) => {
+    const hub = await startHub(t, { one: upstream() });
+    await hub.toolNames();
+    hub.send({
+      jsonrpc: '2.0',
+      id: 's',
+      method: 'tools/call',
+      params: { name: 'one:slow', arguments: { ms: 60_000 } },
+    });
+    await hub.call('one:pid', {});
+    hub.child.kill(signal);
+    assert.equal(await hub.exit(), 0);
+    const { result } = await hub.waitFor(({ id }) => id === 's', 'the answer');
+    assert.match(result.content[0].text, /^one:slow could not be called: the hub was closed/);
+    assert.match(hub.stderr(), new RegExp(`\\nskillwire: stopped: ${signal}\\n$`));
+  });
+}
+
+test('an error of a server is no error of the envelope, whatever its code', async (t) => {
+  const tree = makeTree(t);
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { one: upstream() } }));
+  const { url } = await startWeb(t, { tree, args: ['--hub', '--no-default-dirs', '--no-plugins'] });
+  const headers = { 'mcp-session-id': await openSession(url) };
+  const call = (name: string) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: {} } });
+  const { status, json } = await ask(url, { headers, body: call('one:refuse') });
+  assert.equal(status, 200);
+  assert.deepEqual(json.error, { code: -32099, message: 'refused by the server', data: { why: 'because' } });
+});
 
 test('a slow call holds up no other', async (t) => {
   const hub = await startHub(t, { one: upstream() });

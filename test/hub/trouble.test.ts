@@ -102,6 +102,23 @@ for (const [name, traits] of [
   });
 }
 
+for (const [what, script, verdict] of [
+  ['nothing but lines that are no messages', 'yes', /server odd: failed: it says nothing but what is no message/],
+  ['nothing but empty lines', 'yes ""', undefined],
+  ['its log without end', 'yes 1>&2', undefined],
+] as const) {
+  test(`a server that prints ${what} holds up nobody, and ends with us`, async (t) => {
+    const hub = await startHub(t, { odd: { command: 'sh', args: ['-c', script] }, plain: upstream() });
+    await hub.waitForTools(has('plain:echo'), 'the plain one');
+    const began = performance.now();
+    for (let at = 0; at < 20; at++) await hub.call('plain:echo', { text: 'x' });
+    // A tenth of this on a busy machine; before there was a limit to what is taken in at once, one call took minutes.
+    assert.ok(performance.now() - began < 10_000);
+    if (verdict) await hub.waitForStderr(verdict);
+    assert.equal(await hub.end(), 0);
+  });
+}
+
 test('a server whose tools/list fails is in error and shows no tools', async (t) => {
   const hub = await startHub(t, { one: upstream('list-fails'), two: upstream() });
   const names = await hub.waitForTools(has('two:echo'), 'the other one');
