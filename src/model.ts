@@ -111,6 +111,8 @@ export interface Contribution {
   readonly watched: readonly Watched[];
   /** Something was caught in the middle of a change: look again soon. */
   readonly unsettled: boolean;
+  /** Of the first that a source gives: more is on its way. The first lists wait until this settles; calls do not. */
+  readonly awaited?: Promise<unknown>;
 }
 
 export interface Source {
@@ -119,8 +121,8 @@ export interface Source {
   load(): Promise<Contribution>;
 }
 
-/** A tool that a server may have which is not ready to say so. */
-export interface AbsentTool {
+/** A tool or a skill that a server may have which was not ready to say so. */
+export interface Absent {
   readonly server: string;
   /** As the server would call it. */
   readonly short: string;
@@ -236,6 +238,8 @@ export interface Tool {
   /** Answers from what is on disk when the call comes, not from the last refresh. */
   readonly fresh: boolean;
   define(snapshot: Snapshot, view: View): ToolDefinition;
+  /** The name of a skill that these arguments ask for and that is not there: its server may be on its way. */
+  lacks?(args: unknown, snapshot: Snapshot): string | undefined;
   run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 

@@ -94,6 +94,8 @@ function countAsking(registry: Registry): { asked(): number; readonly counting: 
     ...registry,
     current: () => one(registry.current),
     ready: () => one(registry.ready),
+    whole: () => one(registry.whole),
+    having: (test) => one(() => registry.having(test)),
     refresh: (reason) => one(() => registry.refresh(reason)),
   };
   return { asked: () => count, counting };

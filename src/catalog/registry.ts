@@ -5,6 +5,7 @@
  * - `current()` is complete and frozen; a caller may keep it as long as it likes;
  * - refreshes never overlap; asking during one causes exactly one more, shared by all who asked;
  * - a source that fails keeps its last contribution and adds a Problem;
+ * - nothing is listed before the sources that are late at the start have come, or had their moment;
  * - when no source has changed the snapshot stays, so nobody is notified of nothing.
  */
 import { messageOf } from '../log.ts';
@@ -17,6 +18,8 @@ export interface Refreshed {
   readonly reason: string;
   readonly before: Snapshot | undefined;
   readonly after: Snapshot;
+  /** What lists were answered from until now; undefined while they were waiting. */
+  readonly listed: Snapshot | undefined;
   readonly milliseconds: number;
   readonly contributions: readonly Contribution[];
 }
@@ -26,6 +29,10 @@ export interface Registry {
   current(): Snapshot | undefined;
   /** The snapshot of this moment, or the first one. Never waits for a refresh. */
   ready(): Promise<Snapshot>;
+  /** For lists, as many clients ask for one only once: the snapshot of this moment, or the first with what was late. */
+  whole(): Promise<Snapshot>;
+  /** For what is asked for by name: the snapshot of this moment, unless it fails the test and more is on its way. */
+  having(test: (snapshot: Snapshot) => boolean): Promise<Snapshot>;
   /** A snapshot of what the sources have to say from now on. */
   refresh(reason: string): Promise<Snapshot>;
   /** Whether the filters would let this be served. */
@@ -54,11 +61,11 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
   const listeners: ((refreshed: Refreshed) => void)[] = [];
   const good = new Map<Source, Contribution>();
   const failing = new Map<Source, { readonly what: string; readonly kept: Contribution }>();
-  let announceFirst: (snapshot: Snapshot) => void = () => {};
-  const first = new Promise<Snapshot>((resolve) => {
-    announceFirst = resolve;
-  });
+  const first = createAnnouncement<Snapshot>();
+  const firstWhole = createAnnouncement<Snapshot>();
   let current: Snapshot | undefined;
+  let everybodyCame = false;
+  let isWhole = false;
   let contributions: readonly Contribution[] = [];
   let running: Promise<Snapshot> | undefined;
   let next: Promise<Snapshot> | undefined;
@@ -83,16 +90,28 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
   async function run(reason: string): Promise<Snapshot> {
     const start = Date.now();
     const before = current;
+    // At the beginning: one that came in the middle may have been missed.
+    const awaitsNobody = everybodyCame;
     const loaded = await Promise.all(sources.map(load));
     const rules = { filter: await filter, dedupe: options.dedupe };
     const changed = loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
     const after = before && !changed ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
+    const listed = isWhole ? before : undefined;
     contributions = loaded;
     current = after;
-    announceFirst(after);
+    first.make(after);
+    const late = before ? [] : loaded.flatMap(({ awaited }) => awaited ?? []);
+    isWhole ||= awaitsNobody || (!before && late.length === 0);
+    if (isWhole) firstWhole.make(after);
+    if (late.length > 0) void Promise.allSettled(late).then(arrive);
     const milliseconds = Date.now() - start;
-    for (const listener of listeners) listener({ reason, before, after, milliseconds, contributions });
+    for (const listener of listeners) listener({ reason, before, after, listed, milliseconds, contributions });
     return after;
+  }
+
+  function arrive(): Promise<Snapshot> {
+    everybodyCame = true;
+    return refresh('arrival');
   }
 
   function start(reason: string): Promise<Snapshot> {
@@ -103,19 +122,29 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     return mine;
   }
 
+  function refresh(reason: string): Promise<Snapshot> {
+    if (!running) return start(reason);
+    // The running one may already have passed what the asker wants to see. How it ends is for its own askers.
+    const again = () => {
+      next = undefined;
+      return start(reason);
+    };
+    next ??= running.then(again, again);
+    return next;
+  }
+
+  const ready = () => (current ? Promise.resolve(current) : first.made);
+  const whole = () => (isWhole ? ready() : firstWhole.made);
+
   return {
     current: () => current,
-    ready: () => (current ? Promise.resolve(current) : first),
-    refresh(reason) {
-      if (!running) return start(reason);
-      // The running one may already have passed what the asker wants to see. How it ends is for its own askers.
-      const again = () => {
-        next = undefined;
-        return start(reason);
-      };
-      next ??= running.then(again, again);
-      return next;
+    ready,
+    whole,
+    async having(test) {
+      const now = isWhole ? undefined : await ready();
+      return now && test(now) ? now : whole();
     },
+    refresh,
     async admits(subject) {
       const kept = (await filter)?.([subject], (one) => one, []).kept;
       return kept === undefined || kept.length > 0;
@@ -125,6 +154,20 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
 }
 
 // --- internal ---
+
+interface Announcement<T> {
+  readonly made: Promise<T>;
+  /** Only the first time counts. */
+  make(value: T): void;
+}
+
+function createAnnouncement<T>(): Announcement<T> {
+  let make: (value: T) => void = () => {};
+  const made = new Promise<T>((resolve) => {
+    make = resolve;
+  });
+  return { made, make };
+}
 
 /** Most servers have no patterns: those do not pay for the glob library. */
 async function loadFilter(patterns: Patterns): Promise<Filter | undefined> {

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { platform as platformOf } from 'node:os';
 import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
-import type { AbsentTool } from '../model.ts';
+import type { Absent } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { createFilter } from '../skills/filter.ts';
 import type { State } from './condition.ts';
@@ -44,8 +44,8 @@ export interface Fleet {
   /** Sorted by server and then as the server lists them. */
   tools(): readonly FleetTool[];
   status(): readonly UpstreamStatus[];
-  /** What a public name would be the name of, were its server ready. */
-  findAbsent(name: string): AbsentTool | undefined;
+  /** What a public name would be the name of, were its server ready; or has become, where it is only just ready. */
+  findAbsent(name: string): Absent | undefined;
   /** Settles when each is ready or has failed once. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -56,6 +56,7 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
   const reaper = createReaper(platform);
   const running = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
+  let closed = false;
   const inherited = baseEnvironment(env);
   const ancestors = (env[LINEAGE] ?? '').split(' ').filter((one) => one !== '');
   // Those that run us are in front of us too when we reach for them over HTTP.
@@ -90,11 +91,15 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
 
   return {
     apply(plans) {
+      // A refresh may still be under way then.
+      if (closed) return;
       const wanted = new Map(plans.map((plan) => [plan.name, plan]));
       for (const [name, { key, upstream }] of running) {
         if (wanted.get(name)?.key === key) continue;
         running.delete(name);
-        stop(upstream, 'its configuration was changed');
+        stop(upstream, EDITED);
+        const news = newsOf(upstream.plan, wanted.get(name));
+        if (news !== undefined) log.info(`server ${name}: ${news}`);
       }
       for (const [name, plan] of wanted) {
         if (!running.has(name)) running.set(name, { key: plan.key, upstream: start(plan) });
@@ -113,7 +118,7 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
     findAbsent(name) {
       for (const { plan, whenReady, status } of byName()) {
         const short = shortName(plan.name, name);
-        if (short === undefined || !AWAY.includes(status().state)) continue;
+        if (short === undefined || OUT_OF_USE.includes(status().state)) continue;
         const subject = { name: short, group: plan.name };
         if (createFilter(plan.filter)([subject], (one) => one, []).kept.length === 0) continue;
         return { server: plan.name, short, wait: whenReady };
@@ -124,6 +129,7 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
       await Promise.all(upstreams().map((upstream) => upstream.settled()));
     },
     async close() {
+      closed = true;
       for (const upstream of upstreams()) stop(upstream, 'the hub was closed');
       running.clear();
       await Promise.all(leaving);
@@ -137,7 +143,15 @@ export const publicName = ({ server, tool }: FleetTool) => `${server}:${tool.nam
 
 // --- internal ---
 
-const AWAY: readonly State[] = ['connecting', 'failed', 'disconnected'];
+const OUT_OF_USE: readonly State[] = ['untrusted', 'disabled'];
+const EDITED = 'its configuration was changed';
+
+/** What an edit has done to a server, as far as its next state does not tell. */
+function newsOf({ way }: Plan, next: Plan | undefined): string | undefined {
+  if (!next) return 'removed from the configuration';
+  if (next.way.kind === 'none') return `${next.way.state}: ${next.way.reason}`;
+  return way.kind === 'none' ? undefined : `restarting: ${EDITED}`;
+}
 
 /** What is left of a public name behind its server's, in either spelling. */
 function shortName(server: string, name: string): string | undefined {

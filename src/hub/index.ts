@@ -58,7 +58,10 @@ export interface Hub {
   /** Starts every server; settles when each is ready or has failed once. */
   connect(): Promise<void>;
   tools(): readonly HubTool[];
-  /** The result as the server gave it; rejects with an RpcError of the server's, or an UpstreamError of ours. */
+  /**
+   * The result as the server gave it; rejects with an RpcError of the server's, or an UpstreamError of ours.
+   * Waits a little for a server that is on its way.
+   */
   call(name: string, args?: Params, options?: HubCall): Promise<Params>;
   /** Resources of all servers, as they define them, under URIs that are unique among them. */
   resources(): readonly ResourceDefinition[];
@@ -88,11 +91,17 @@ export function createHub(config: HubConfig): Hub {
     },
   });
   const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };
-  const find = (name: string): FleetTool => {
-    const found = fleet.tools().find((one) => publicName(one) === name);
-    if (!found) throw new UpstreamError(`no tool is called "${name.slice(0, 100)}"`);
-    return found;
-  };
+  const find = (name: string) => fleet.tools().find((one) => publicName(one) === name);
+
+  /** Waits a little for a server that is on its way. */
+  async function findLate(name: string, stop: AbortSignal): Promise<FleetTool> {
+    const why = await fleet.findAbsent(name)?.wait(stop);
+    const found = find(name);
+    if (found) return found;
+    throw new UpstreamError(
+      why === undefined ? `no tool is called "${name.slice(0, 100)}"` : `the server is not connected (${why})`,
+    );
+  }
 
   return {
     connect() {
@@ -108,7 +117,8 @@ export function createHub(config: HubConfig): Hub {
         signal,
         onProgress,
       };
-      return find(name).call(request);
+      const tool = find(name) ?? (await findLate(name, signal ?? new AbortController().signal));
+      return tool.call(request);
     },
     resources: () => foreignResources(fleet.upstreams()).map(({ definition }) => definition),
     templates: () => foreignTemplates(fleet.upstreams()).map(({ server, definition }) => ({ server, definition })),

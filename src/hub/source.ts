@@ -1,12 +1,12 @@
 /**
  * The upstream servers as a source for the catalogue.
  * Owns: when what they offer is taken over. Leaves alone: the servers (fleet.ts), how their things look here (foreign.ts).
- * Always true: loading never waits for a server, except for a moment the first time, so that the first list is whole
- * when everything is quick.
+ * Always true: loading never waits for a server; what comes in the first moment is taken over all at once, so that the
+ * first list is whole when everything is quick.
  */
 import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
-import type { AbsentTool, Contribution, Source } from '../model.ts';
+import type { Absent, Contribution, Source } from '../model.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, type Memory, readConfiguration } from './files.ts';
 import { createFleet } from './fleet.ts';
@@ -23,7 +23,7 @@ export interface HubSourceOptions extends FileOptions {
 export interface HubSource extends Source {
   status(): readonly UpstreamStatus[];
   /** What a name would be the name of, were its server ready. */
-  findAbsent(name: string): AbsentTool | undefined;
+  findAbsent(name: string): Absent | undefined;
   /** Ends every server; settles when nothing of them is left. */
   close(): Promise<void>;
 }
@@ -38,21 +38,27 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
     lineage,
     healthInterval,
     client,
-    changed: (name) => changed(`server ${name}`),
+    changed: (name) => {
+      if (!gathering) changed(`server ${name}`);
+    },
   });
   const memory: Memory = new Map();
-  let first = true;
+  let gathering = false;
   let last:
     | { readonly contribution: Contribution; readonly offers: readonly Offer[]; readonly files: string }
     | undefined;
+
+  async function gather(): Promise<void> {
+    gathering = true;
+    await Promise.race([fleet.settled(), wait(FIRST_PATIENCE_MS)]);
+    gathering = false;
+  }
 
   return {
     name: 'hub',
     async load() {
       const { plans, problems, watched } = readConfiguration(options, memory);
       fleet.apply(plans);
-      if (first) await Promise.race([fleet.settled(), wait(FIRST_PATIENCE_MS)]);
-      first = false;
       const offers = fleet.upstreams().map((one) => one.offer());
       const files = JSON.stringify([plans.map(({ key }) => key), problems]);
       const same = last?.files === files && sameItems(last.offers, offers);
@@ -66,6 +72,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
         problems: [...problems, ...offers.flatMap((offer) => offer.problems)],
         watched,
         unsettled: false,
+        ...(!last && plans.some(({ way }) => way.kind !== 'none') ? { awaited: gather() } : {}),
       };
       last = { contribution, offers, files };
       return contribution;
@@ -78,7 +85,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
 
 // --- internal ---
 
-// Many clients ask for the list once and never again. Most servers answer within this; nobody notices the wait.
+// Many clients ask for the list once and never again. Most servers come within this; only lists wait for it.
 const FIRST_PATIENCE_MS = 1000;
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {

@@ -59,7 +59,7 @@ export function promptMethods(
       name: 'prompts/list',
       cache: BRIEFLY,
       async run({ cursor }, { peer }) {
-        const prompts = shelf.list(await registry.ready(), peer);
+        const prompts = shelf.list(await registry.whole(), peer);
         const { items, more } = pageOf('prompts', prompts, ({ name }) => name, cursor, PAGE);
         return { prompts: items, ...more };
       },
@@ -68,7 +68,8 @@ export function promptMethods(
       name: 'prompts/get',
       async run({ name }) {
         if (typeof name !== 'string') throw invalidParams('name must be the name of a prompt');
-        const listed = shelf.find(await registry.ready(), name);
+        const snapshot = await registry.having((now) => shelf.find(now, name) !== undefined);
+        const listed = shelf.find(snapshot, name);
         if (!listed) throw invalidParams(`unknown prompt "${name.slice(0, 100)}"`);
         const text = await textOf(listed).catch((error: unknown) => {
           throw invalidParams(`prompt "${listed.id}" ${whyNot(error)}`);

@@ -22,7 +22,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
       name: 'resources/list',
       cache: NOT_AT_ALL,
       async run({ cursor }) {
-        const all = definitionsOf(await registry.ready());
+        const all = definitionsOf(await registry.whole());
         const { items, more } = pageOf('resources', all, ({ uri }) => uri, cursor, PAGE);
         return { resources: items, ...more };
       },
@@ -31,7 +31,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
       name: 'resources/templates/list',
       cache: NOT_AT_ALL,
       async run({ cursor }) {
-        const foreign = (await registry.ready()).templates.map(({ definition }) => definition);
+        const foreign = (await registry.whole()).templates.map(({ definition }) => definition);
         const { items, more } = pageOf('templates', foreign, ({ uriTemplate }) => uriTemplate, cursor, PAGE);
         return { resourceTemplates: cursor === undefined ? [SKILL_FILE, ...items] : items, ...more };
       },
@@ -39,14 +39,18 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
     {
       name: 'resources/read',
       cache: NOT_AT_ALL,
-      run: async ({ uri }, call) => readResource(await registry.ready(), textParam(uri), promises, call),
+      async run({ uri: asked }, call) {
+        const uri = textParam(asked);
+        return readResource(await registry.having((now) => isServed(now, uri)), uri, promises, call);
+      },
     },
     {
       name: 'resources/directory/read',
       cache: NOT_AT_ALL,
       async run({ uri, cursor }, { signal }) {
         const directory = textParam(uri);
-        const children = await childrenOf(await registry.ready(), directory, signal);
+        const isThere = (now: Snapshot) => isServed(now, directory) || skillsUnder(now, directory) !== undefined;
+        const children = await childrenOf(await registry.having(isThere), directory, signal);
         const { items, more } = pageOf(directory, children, (child) => child.uri, cursor, PAGE);
         return { resources: items, ...more };
       },
@@ -61,6 +65,11 @@ export function resourcesDigest(snapshot: Snapshot): string {
   const digest = JSON.stringify([definitionsOf(snapshot), snapshot.templates.map(({ definition }) => definition)]);
   digests.set(snapshot, digest);
   return digest;
+}
+
+/** Whether a URI is, or may be, that of something we know of. */
+export function isServed({ resources, addresses, templates }: Snapshot, uri: string): boolean {
+  return resources.has(uri) || placeAt(addresses, uri) !== undefined || templates.some((one) => one.matches(uri));
 }
 
 /** A URI that nothing is served at, for whatever reason. */

@@ -12,7 +12,7 @@ import { internalError, isObject, type Method, type Params, type Session } from 
 import { parentsOf, placeAt, uriOf } from '../skills/address.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
 import type { Promises } from './promises.ts';
-import { NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
+import { isServed, NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
 import type { Unlisted } from './unlisted.ts';
 
 export const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
@@ -53,7 +53,7 @@ export function skillMethods(registry: Registry, unlisted: Unlisted, promises: P
       name: 'skills/list',
       cache: NOT_AT_ALL,
       async run({ cursor }, { session, signal }) {
-        const { addresses } = await registry.ready();
+        const { addresses } = await registry.whole();
         const rest = itemsAfter('skills', familiesOf(addresses), ({ root }) => root, cursor);
         const entryOf = createReader(unlisted, signal);
         const skills: SkillEntry[] = [];
@@ -75,7 +75,8 @@ export function skillMethods(registry: Registry, unlisted: Unlisted, promises: P
       cache: NOT_AT_ALL,
       async run({ uri: asked }, { session, signal }) {
         const uri = textParam(asked);
-        const place = placeAt((await registry.ready()).addresses, uri);
+        const { addresses } = await registry.having((now) => isServed(now, uri));
+        const place = placeAt(addresses, uri);
         if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
         const reading = await createReader(unlisted, signal)(place.root, place.listed);
         switch (reading.kind) {

@@ -37,11 +37,12 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
   let telling = Promise.resolve();
   let closed = false;
 
-  registry.onRefresh(({ before, after, reason }) => {
-    if (!before || before === after) return;
+  registry.onRefresh(({ listed, after, reason }) => {
+    // What nobody was listed is no change for anybody.
+    if (!listed || listed === after) return;
     // Whoever comes later has been listed the new state already.
     const readers = [...subscribers];
-    telling = telling.then(() => tell(readers, before, after, reason));
+    telling = telling.then(() => tell(readers, listed, after, reason));
   });
 
   async function tell(readers: readonly Subscriber[], before: Snapshot, after: Snapshot, why: string): Promise<void> {

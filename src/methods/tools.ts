@@ -1,10 +1,12 @@
 /**
  * `tools/list` and `tools/call`.
  * Owns: the order of tools, their spelling for each client, finding the one that is called.
- * Always true: a call of a tool that is there asks the registry once; every spelling of a tool answers a call.
+ * Always true: a call of what is there asks the registry once, and waits for no server; every spelling of a tool
+ * answers a call.
  */
 import type { Registry } from '../catalog/registry.ts';
-import type { AbsentTool, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult } from '../model.ts';
+import { printable } from '../log.ts';
+import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { type Host, type HostOptions, hostOf } from './hosts.ts';
 import { SKILLS_EXTENSION } from './skills.ts';
@@ -74,20 +76,31 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
 export function toolMethods(
   registry: Registry,
   shelf: ToolShelf,
-  findAbsent: (name: string) => AbsentTool | undefined,
+  findAbsent: (name: string) => Absent | undefined,
 ): readonly Method[] {
   const unknown = (name: string) => invalidParams(`unknown tool "${name.slice(0, 100)}"`);
 
+  /** A snapshot that has what that name stands for, if its server comes; else `why` it did not. */
+  async function lateFor(missing: string, { stop }: ToolCall): Promise<Late | undefined> {
+    const absent = findAbsent(missing);
+    if (!absent || !(await registry.admits({ name: absent.short, group: absent.server }))) return undefined;
+    const why = await absent.wait(stop);
+    return { why, snapshot: await registry.refresh('call') };
+  }
+
   async function runAbsent(name: string, args: object, call: ToolCall): Promise<ToolResult> {
-    const absent = findAbsent(name);
-    if (!absent || !(await registry.admits({ name: absent.short, group: absent.server }))) throw unknown(name);
-    const why = await absent.wait(call.stop);
-    const snapshot = await registry.refresh('call');
-    const tool = shelf.find(snapshot, name);
-    if (tool) return tool.run(args, snapshot, call);
-    if (why === undefined) throw unknown(name);
-    const text = `${name.slice(0, 100)} could not be called: the server is not connected (${why})`;
-    return { content: [{ type: 'text', text }], isError: true };
+    const late = await lateFor(name, call);
+    const tool = late && shelf.find(late.snapshot, name);
+    if (tool) return tool.run(args, late.snapshot, call);
+    if (late?.why === undefined) throw unknown(name);
+    return notConnected(`${name.slice(0, 100)} could not be called`, late.why);
+  }
+
+  async function runLacking(missing: string, tool: Tool, args: object, snapshot: Snapshot, call: ToolCall) {
+    const late = await lateFor(missing, call);
+    if (late?.why === undefined || tool.lacks?.(args, late.snapshot) === undefined)
+      return tool.run(args, late?.snapshot ?? snapshot, call);
+    return notConnected(`Skill '${printable(missing.slice(0, 100))}' cannot be loaded`, late.why);
   }
 
   return [
@@ -96,7 +109,7 @@ export function toolMethods(
       cache: BRIEFLY,
       async run({ cursor }, { peer }) {
         if (cursor !== undefined) throw invalidParams('cursor is not one of ours: the list has one page');
-        return { tools: shelf.list(await registry.ready(), peer) };
+        return { tools: shelf.list(await registry.whole(), peer) };
       },
     },
     {
@@ -108,13 +121,25 @@ export function toolMethods(
         if (!isObject(args)) throw invalidParams('arguments must be an object');
         const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
         const tool = shelf.find(snapshot, name);
-        return tool ? tool.run(args, snapshot, call) : runAbsent(name, args, call);
+        if (!tool) return runAbsent(name, args, call);
+        const missing = tool.lacks?.(args, snapshot);
+        return missing === undefined ? tool.run(args, snapshot, call) : runLacking(missing, tool, args, snapshot, call);
       },
     },
   ];
 }
 
 // --- internal ---
+
+interface Late {
+  readonly snapshot: Snapshot;
+  /** How the server is doing, if it did not come. */
+  readonly why: string | undefined;
+}
+
+function notConnected(what: string, why: string): ToolResult {
+  return { content: [{ type: 'text', text: `${what}: the server is not connected (${why})` }], isError: true };
+}
 
 const NONE: ReadonlySet<string> = new Set();
 // Searching is not part of the extension.

@@ -8,7 +8,7 @@ import type { Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Session } from '../protocol/index.ts';
 import { placeAt } from '../skills/address.ts';
 import type { Promises } from './promises.ts';
-import { nothingAt, textParam } from './resources.ts';
+import { isServed, nothingAt, textParam } from './resources.ts';
 
 /** Far more than anybody looks at; a list is not a way to fill our memory. */
 export const MOST_SUBSCRIPTIONS = 1000;
@@ -54,7 +54,7 @@ export function createUpdates(registry: Registry, stateOf: StateOf, promises: Pr
     async follow(uris, reader, until) {
       // Whoever follows nothing need not wait for the first scan.
       if (uris.length === 0) return reader.begin([]);
-      const snapshot = await registry.ready();
+      const snapshot = await registry.having((now) => uris.every((uri) => isServed(now, uri)));
       const states = await Promise.all(uris.map(async (uri) => [uri, await stateOf(snapshot, uri)] as const));
       const served = states.filter(([, state]) => state !== undefined);
       reader.begin(served.map(([uri]) => uri));

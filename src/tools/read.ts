@@ -9,7 +9,7 @@ import type { Listed, Snapshot, Tool, ToolResult } from '../model.ts';
 import { isPlainSegment, uriOf } from '../skills/address.ts';
 import { contentOf, textOf } from '../skills/mime.ts';
 import { checkedArguments } from './arguments.ts';
-import { missOf, READ_ONLY } from './skill.ts';
+import { missingIn, missOf, READ_ONLY } from './skill.ts';
 import { failure, oneLine, shorten, success } from './text.ts';
 
 const NAME = 'name must be the name of a skill, as text';
@@ -45,6 +45,7 @@ export function readTool(): Tool {
       inputSchema: READ_INPUT_SCHEMA,
       annotations: { title: 'Read Skill File', ...READ_ONLY },
     }),
+    lacks: missingIn,
     async run(args, snapshot, { signal }) {
       const { name, path } = checkedArguments(ReadInput, args, ['name', 'path']);
       const resolution = snapshot.names.resolve(name);

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { type Log, messageOf, printable, stackOf } from '../log.ts';
 import type { Listed, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
-import { invalidParams } from '../protocol/index.ts';
+import { invalidParams, isObject } from '../protocol/index.ts';
 import { describeSkills } from './describe.ts';
 import { failure, oneLine, shorten, success } from './text.ts';
 
@@ -47,6 +47,7 @@ export function skillTool(log: Log, search: string | undefined): Tool {
       inputSchema: SKILL_INPUT_SCHEMA,
       annotations: { title: 'Load Skill', ...READ_ONLY },
     }),
+    lacks: (args, snapshot) => missingIn(renameCommand(args), snapshot),
     async run(args, snapshot) {
       const parsed = v.safeParse(SkillInput, renameCommand(args));
       if (!parsed.success)
@@ -59,6 +60,12 @@ export function skillTool(log: Log, search: string | undefined): Tool {
       return load(resolution.id, resolution.skill, log);
     },
   };
+}
+
+/** The name in a tool's arguments, if they have one and it means no skill. */
+export function missingIn(args: unknown, { names }: Snapshot): string | undefined {
+  const name = isObject(args) ? args.name : undefined;
+  return typeof name === 'string' && names.resolve(name).kind === 'missing' ? name.trim() : undefined;
 }
 
 /** What a model is told when a name means no skill, or several. */

@@ -218,6 +218,33 @@ test('an edit restarts what it changes and leaves the rest alone', async (t) => 
   assert.equal(await pid('same'), before);
 });
 
+test('an edit is told of each server that it touches, once', async (t) => {
+  const tree = makeTree(t);
+  const off = { ...upstream(), disabled: true };
+  const hub = await startHub(
+    t,
+    { same: upstream(), gone: upstream(), paused: upstream(), changed: upstream(), off },
+    { tree },
+  );
+  await hub.waitForTools(has('same:pid', 'gone:pid', 'paused:pid', 'changed:pid'), 'all of them');
+  const before = hub.stderr().length;
+  const paused = { ...upstream(), disabled: true };
+  edit(t, tree, 'home/.kode.json', { same: upstream(), paused, changed: upstream('tools=1'), off: upstream() });
+  await hub.waitForTools(has('changed:tool-0', 'off:pid'), 'the edit');
+  const told =
+    hub
+      .stderr()
+      .slice(before)
+      .match(/(?<=^skillwire: )server .*/gm) ?? [];
+  assert.deepEqual(told.toSorted(), [
+    'server changed: ready',
+    'server changed: restarting: its configuration was changed',
+    'server gone: removed from the configuration',
+    'server off: ready',
+    'server paused: disabled: disabled in its configuration',
+  ]);
+});
+
 test('a file that is being written stops nothing; one that is removed does', async (t) => {
   const tree = makeTree(t, { 'other.json': file({ given: upstream() }) });
   const hub = await startHub(t, { one: upstream() }, { tree, args: ['--config', 'other.json'] });
