@@ -113,7 +113,11 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
         fail: (error) => end.abort(error),
         debug,
       });
-      open = { session, vigil };
+      const abandon = (error: Error) => {
+        open = undefined;
+        end.abort(error);
+      };
+      open = { session, vigil, abandon };
       condition.enter('ready');
       debug(`protocol ${session.conversation.version}, ${offer.tools.length} tools`);
       error = await firstOf([session.link.ended, end.signal, life.signal]);
@@ -157,6 +161,10 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
         return await conversation.ask(method, params, full);
       } catch (error) {
         if (error instanceof SessionGone && retry) continue;
+        if (isRefused(error) && retry) {
+          now.abandon(error);
+          continue;
+        }
         if (error instanceof RpcError) throw error;
         // Neither an answer nor a limit of ours: the way itself failed.
         if (!(error instanceof UpstreamError)) now.vigil.check();
@@ -226,6 +234,13 @@ type Headed = (conversation: Conversation) => HeaderFields;
 interface OpenSession {
   readonly session: Session;
   readonly vigil: Vigil;
+  /** It is over, before anybody else has noticed. */
+  abandon(error: Error): void;
+}
+
+/** Nobody listens there, so what was to be sent has reached nobody. */
+function isRefused(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
 interface Run {

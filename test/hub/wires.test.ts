@@ -332,6 +332,22 @@ test('a server that comes back speaking otherwise is understood again', async (t
   await eventually(() => hub.status()[0]?.protocol === '2026-07-28', 'the new way of speaking');
 });
 
+test('a call that finds nobody there waits until its server is back', async (t) => {
+  const respond = legacy(() => false);
+  const handler = (request: IncomingMessage, response: ServerResponse) => {
+    // A connection that is kept would be cut, and what went into it is not sent again.
+    response.setHeader('connection', 'close');
+    return respond(request, response);
+  };
+  const web = await startUpstreamWeb(t, handler);
+  const hub = await connect(t, { url: web.url });
+  await web.stop();
+  const call = hub.call('up:one');
+  await Promise.race([call, eventually(() => hub.status()[0]?.state !== 'ready', 'the hub to notice')]);
+  await startUpstreamWeb(t, handler, Number(new URL(web.url).port));
+  assert.deepEqual(await call, { content: [{ type: 'text', text: 'done' }] });
+});
+
 test('a server that announces nothing is asked for tools all the same', async (t) => {
   const web = await startUpstreamWeb(
     t,
