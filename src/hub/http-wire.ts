@@ -12,6 +12,7 @@ import {
   type HeaderFields,
   HttpError,
   MAX_MESSAGE,
+  MessageTooLong,
   type Parcel,
   SessionGone,
   UpstreamError,
@@ -69,8 +70,9 @@ export function openHttpWire(
     if (id === undefined) return;
     if (!type.startsWith(JSON_TYPE)) throw new UpstreamError(`the answer is ${type || 'of no type'}, not JSON`);
     events.text(body);
+    // Without a word of it: nobody knows what it is, and the beginning of a secret would not be found and blotted out.
     if (streams.has(idKey(id)) && !signal.aborted)
-      throw new UpstreamError('what came back is no answer to the request');
+      throw new UpstreamError(`what came back is no answer to the request (${type}, ${body.length} characters)`);
   }
 
   /** Reads the stream of one request to its end; a stream that breaks behind a mark is taken up again there. */
@@ -105,6 +107,7 @@ export function openHttpWire(
         isGap = place.mark === undefined;
       } catch (error) {
         events.debug(`no standing stream: ${asError(error).message}`);
+        if (error instanceof MessageTooLong) place = UNKNOWN;
         // A server that has no such stream says so; any other failure may pass.
         if (error instanceof HttpError && NO_STREAM.includes(error.status)) return;
         failures += 1;
@@ -179,7 +182,10 @@ interface Place {
 
 const UNKNOWN: Place = { mark: undefined, wait: 1000 };
 
-/** Reads to the end, whether that is orderly or not, and says where to continue. */
+/**
+ * Reads to the end, whether that is orderly or not, and says where to continue. A stream with a message that is too long
+ * is left there and then, with MessageTooLong: there is no continuing, as the same message would come again.
+ */
 async function readStream(response: IncomingMessage, from: Place, events: WireEvents): Promise<Place> {
   let { mark, wait } = from;
   const parser = createSseParser(
@@ -193,14 +199,14 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
       retry(milliseconds) {
         wait = Math.min(Math.max(milliseconds, LEAST_WAIT_MS), MOST_WAIT_MS);
       },
-      tooLong: (limit) => events.lost(new UpstreamError(`a message over ${limit} characters was dropped`)),
     },
     MAX_MESSAGE,
   );
   try {
     for await (const chunk of response) parser.push(chunk);
-  } catch {
-    // A broken stream is an ended one: what it had brought so far counts, and `mark` says where to go on.
+  } catch (error) {
+    // Otherwise a broken stream is an ended one: what it had brought so far counts, and `mark` says where to go on.
+    if (error instanceof MessageTooLong) throw error;
   }
   return { mark, wait };
 }

@@ -10,7 +10,8 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { decode, RpcError } from '../protocol/index.ts';
-import { type HeaderFields, HttpError, UpstreamError } from './wire.ts';
+import { createHold } from './hold.ts';
+import { type HeaderFields, HttpError, MessageTooLong, UpstreamError } from './wire.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -95,19 +96,15 @@ export function createHttpClient(home: URL, credentials: HeaderFields, common: (
   };
 }
 
-/** Reads a whole body, but no more than `limit` bytes of it. */
+/** Reads a whole body. One of more than `limit` bytes is left there and then, with MessageTooLong. */
 export async function readBody(response: IncomingMessage, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = createHold();
+  // Leaving the loop early ends the connection.
   for await (const chunk of response) {
-    size += chunk.length;
-    if (size > limit) {
-      response.destroy();
-      throw new UpstreamError(`the answer is over ${limit} bytes`);
-    }
-    chunks.push(chunk);
+    if (body.size() + chunk.length > limit) throw new MessageTooLong(limit);
+    body.add(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return new TextDecoder().decode(body.take());
 }
 
 // --- internal ---

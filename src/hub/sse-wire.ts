@@ -53,10 +53,10 @@ export function openSseWire(
         event: take,
         id: () => {}, // This revision cannot take up a stream again.
         retry: () => {},
-        tooLong: (limit) => events.lost(new UpstreamError(`a message over ${limit} characters was dropped`)),
       },
       MAX_MESSAGE,
     );
+    // A message that is too long ends the stream, which is the only way not to read the rest of it.
     for await (const chunk of response) parser.push(chunk);
     throw new UpstreamError('the server closed the stream');
   }

@@ -74,6 +74,15 @@ export class UpstreamError extends Error {
   override readonly name: string = 'UpstreamError';
 }
 
+/** A server sent more than we are willing to hold. */
+export class MessageTooLong extends UpstreamError {
+  override readonly name = 'MessageTooLong';
+
+  constructor(limit: number) {
+    super(`a message over ${limit} bytes was dropped`);
+  }
+}
+
 /** It ran, and ended by itself. */
 export class ServerExit extends UpstreamError {
   override readonly name = 'ServerExit';

@@ -16,14 +16,19 @@ function parse(text: string, cut: number) {
       event: (event) => void seen.push(event),
       id: (id) => void seen.push(`id ${id}`),
       retry: (wait) => void seen.push(`retry ${wait}`),
-      tooLong: (limit) => void seen.push(`over ${limit}`),
     },
     100,
   );
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += cut) parser.push(bytes.subarray(at, at + cut));
+  try {
+    for (let at = 0; at < bytes.length; at += cut) parser.push(bytes.subarray(at, at + cut));
+  } catch (error) {
+    seen.push(String(error));
+  }
   return seen;
 }
+
+const TOO_LONG = 'MessageTooLong: a message over 100 bytes was dropped';
 
 test('an event stream reads the same however it is cut', () => {
   const rows: readonly (readonly [text: string, seen: readonly unknown[]])[] = [
@@ -36,9 +41,17 @@ test('an event stream reads the same however it is cut', () => {
         { type: 'message', data: 'y' },
       ],
     ],
-    [': comment\nid: 7\nretry: 500\ndata:\n\n', ['id 7', 'retry 500', { type: 'message', data: '' }]],
+    [': comment\nid: 7\nretry: 500\ndata:\n\n', ['retry 500', 'id 7', { type: 'message', data: '' }]],
+    ['id: 7\n\nid: 8\ndata: never ended', ['id 7']],
+    ['data: a\r\n: b\r\n\r\ndata: c\n\r\n', ['a', 'c'].map((data) => ({ type: 'message', data }))],
+    ['data\ndata: b\ndata:\n\n', [{ type: 'message', data: '\nb\n' }]],
+    ['event: x\n\ndata:  y:z\n\n', [{ type: 'message', data: ' y:z' }]],
+    ['\ufeffdata: a\n\n', [{ type: 'message', data: 'a' }]],
     ['retry: soon\nid: a\0b\nnonsense\n\ndata: ü🙂\n\n', [{ type: 'message', data: 'ü🙂' }]],
-    [`data: ${'x'.repeat(200)}\n\ndata: ok\n\n`, ['over 100', { type: 'message', data: 'ok' }]],
+    [`${': x\n'.repeat(100)}data: a\n\n`, [{ type: 'message', data: 'a' }]],
+    [`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`, [{ type: 'message', data: 'a' }, TOO_LONG]],
+    [`${'data: x\n'.repeat(20)}\ndata: b\n\n`, [TOO_LONG]],
+    [`data: ${'x'.repeat(94)}\n\n`, [{ type: 'message', data: 'x'.repeat(94) }]],
     ['data: never ended', []],
   ];
   for (const [text, seen] of rows) for (const cut of [1, 2, 3, 1000]) assert.deepEqual(parse(text, cut), seen, text);
@@ -220,7 +233,9 @@ for (const [what, text] of [
       }),
     );
     const hub = await connect(t, { url: web.url });
-    await assert.rejects(hub.call('up:one'), /what came back is no answer to the request/);
+    const error = await hub.call('up:one').catch(String);
+    const what = `(application/json, ${text.length} characters)`;
+    assert.equal(error, `UpstreamError: what came back is no answer to the request ${what}`);
   });
 }
 
@@ -278,6 +293,31 @@ test('the standing stream is opened again after a failure, and the list read aga
   );
   await connect(t, { url: web.url });
   await eventually(() => opened === 2 && listed === 2, 'the second list');
+});
+
+test('a standing stream with a message too long to hold is left, and not taken up where that would come again', async (t) => {
+  const marks: unknown[] = [];
+  let hungUp = false;
+  let listed = 0;
+  const web = await startUpstreamWeb(
+    t,
+    legacy((method, request, response) => {
+      if (method === 'tools/list') listed += 1;
+      if (request.method !== 'GET') return false;
+      marks.push(request.headers['last-event-id']);
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      if (marks.length === 1) response.end('id: 1\ndata:\n\n');
+      if (marks.length !== 2) return true;
+      response.once('close', () => {
+        hungUp = true;
+      });
+      response.write(`data: ${'x'.repeat(33 * 1024 * 1024)}`);
+      return true;
+    }),
+  );
+  await connect(t, { url: web.url });
+  await eventually(() => hungUp && marks.length === 3 && listed === 2, 'the second list', 30_000);
+  assert.deepEqual(marks, [undefined, '1', undefined]);
 });
 
 test('a stream that is taken up again leaves the server a moment, even one that wants none', async (t) => {
