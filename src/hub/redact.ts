@@ -69,16 +69,37 @@ const FLAG = /^--?[A-Za-z][A-Za-z-]*$/;
 // Words of letters, as in names of commands and packages with their versions; keys hold digits or have no end.
 const PLAIN = /^@?[a-z]{1,20}([-._/@:][a-z]{1,20})*(@v?\d+(\.\d+)*)?$/i;
 const LONGEST_PLAIN = 80;
+// `sh -c`, `bash -lc`.
+const SCRIPT_FLAG = /^-[a-z]*c$/;
+// `NAME=value` as a shell reads it: of several parts, with quotes or without. No name begins inside a word.
+const ASSIGNMENT = /(?<![\w-])([A-Za-z_][\w-]*)=((?:"[^"]*"|'[^']*'|[^\s"'`;&|<>()])+)/g;
+const QUOTED = /"([^"]*)"|'([^']*)'/g;
+// What a shell or a language puts around a word without meaning it.
+const AROUND_WORD = /^["'`(]+|["'`);,&|]+$/g;
 // Not yet expanded: it names a secret at most.
 const VARIABLE = /^\$\{[^}]*\}$/;
 
 /** There is no telling what an argument means to a program, so all are hidden but those that surely give nothing away. */
 function secretsInArg(arg: string, before: string, cwd: string): readonly string[] {
   const { flag, value } = split(arg, before);
+  // A script may begin with an assignment, whose name says nothing of the words that follow.
+  const said = SCRIPT_FLAG.test(before) && flag !== before ? '' : flag;
+  return [...secretsInValue(value, said, cwd), ...secretsInScript(arg, cwd)];
+}
+
+function secretsInValue(value: string, flag: string, cwd: string): readonly string[] {
   if (value === '' || isHarmless(value, flag, cwd)) return [];
   if (isUrl(value)) return SECRET_FLAG.test(flag) ? [value, ...secretsInUrl(value)] : secretsInUrl(value);
   // A header is a name and words, "Authorization: Bearer x"; a script has words that every other text has too.
-  return [value, ...value.split(/\s+/).filter((word) => !isHarmless(word, flag, cwd))];
+  const words = value.split(/\s+/).flatMap((word) => [word, word.replace(AROUND_WORD, '')]);
+  return [value, ...words.filter((word) => !isHarmless(word, flag, cwd))];
+}
+
+/** What a script sets before it runs something: the program that gets to see it may repeat it without its name. */
+function secretsInScript(script: string, cwd: string): readonly string[] {
+  return [...script.matchAll(ASSIGNMENT)].flatMap(([, name = '', value = '']) =>
+    SECRET_FLAG.test(name) ? secretsInValue(value.replace(QUOTED, '$1$2'), name, cwd) : [],
+  );
 }
 
 /** What an argument says and what it says it of: `--flag=value`, `KEY=value`, or a value behind its flag. */

@@ -10,6 +10,7 @@ import { baseEnvironment, launchOf } from '../../src/hub/launch.ts';
 import { createRedact, secretsOf } from '../../src/hub/redact.ts';
 import { startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM } from '../harness/program.ts';
+import { startUpstreamWeb } from '../harness/sdk-servers.ts';
 import { makeTree, type Tree } from '../harness/tree.ts';
 import { startWeb } from '../harness/web.ts';
 
@@ -113,6 +114,13 @@ test('of arguments only flags, words, packages and paths that are there are show
     [['-H', 'Authorization: Bearer abcdef'], '-H [redacted]'],
     [['--pwd', 'hunter', '-p', 'swordfish'], '--pwd [redacted] -p [redacted]'],
     [['-c', 'exit 9; run hunter2', 'exit', 'hunter2'], '-c [redacted] exit [redacted]'],
+    [['-c', 'export API_TOKEN=ghp_123; exec run', 'ghp_123', 'exec'], '-c [redacted] [redacted] exec'],
+    [['-c', 'PASSWORD=hunter; run', 'hunter'], '-c PASSWORD=[redacted] [redacted]'],
+    [['-lc', `A_KEY="s3cr3t" B_KEY='it'"s 5" && run`, 's3cr3t', 'its 5'], '-lc A_KEY=[redacted] [redacted] [redacted]'],
+    [['-c', 'A_KEY=abcd && echo "denied to all"', 'abcd', 'denied'], '-c A_KEY=[redacted] [redacted] denied'],
+    [['-c', 'export MODE=fast LEVEL="quick"; run', 'fast', 'quick'], '-c [redacted] fast quick'],
+    [['-c', 'curl -H "X-Me: Bearer gh0" (gh12);', 'gh12', 'curl'], '-c [redacted] [redacted] curl'],
+    [['-c', 'TOKEN=${OTHER} KEY= run', '${OTHER}', 'run'], '-c TOKEN=[redacted] ${OTHER} run'],
     [['Tr0ub4dor', 'correcthorsebatterystaple'], '[redacted] [redacted]'],
     [['https://me:word@host/hook/T0K3N?q=abcd'], 'https://me:[redacted]@host/hook/[redacted]?[redacted]'],
   ];
@@ -310,18 +318,40 @@ test('no secret is ever printed: not at debug level, not in an error, not by the
     url: { url: 'http://user:s3cr3t-pass@127.0.0.1:9/mcp?key=s3cr3t-query' },
     headers: { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: 'Bearer s3cr3t-header' } },
     long: { ...upstream(`stderr=${'x.'.repeat(146)}`, 'exit=1'), env: { KEY: 's3cr3t-long-one' } },
+    script: { command: 'sh', args: ['-c', 'export A_KEY="s3cr3t-script"; echo "not $A_KEY" >&2; exit 1'] },
     variable: upstream('exit=1', 'stderr=see ${THEIRS}'),
   };
   const hub = await startHub(t, servers, { tree, args: ['--log-level', 'debug'], env: { THEIRS: 's3cr3t-var' } });
   for (const name of Object.keys(servers)) await hub.waitForStderr(new RegExp(`server ${name}: failed`));
   assert.doesNotMatch(hub.stderr(), /s3cr3t/);
   assert.match(hub.stderr(), /\[env\] my key is \[redacted\]/);
+  assert.match(hub.stderr(), /\[script\] not \[redacted\]/);
   for (const json of [[], ['--json']]) {
     const { stdout, stderr, status } = run(tree, 'doctor', '--hub', ...json);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /headers/);
     assert.doesNotMatch(stdout + stderr, /s3cr3t/);
   }
+});
+
+test('what a web server says that is no message is never quoted: of a secret that is cut the rest is not found', async (t) => {
+  const web = await startUpstreamWeb(t, (request, response) => {
+    const [status, type] = request.url === '/error' ? [403, 'application/json'] : [200, request.url?.slice(1)];
+    const start = type === 'text/event-stream' ? 'data: ' : '';
+    response.writeHead(status, { 'content-type': type }).end(`${start}${request.headers['x-key']} is refused\n\n`);
+  });
+  const reasons = new Map([
+    ['/application/json', /no answer to the request \(application\/json, 34 characters\)/],
+    ['/text/event-stream', /the stream ended without an answer/],
+    ['/text/plain', /the answer is text\/plain, not JSON/],
+    ['/error', /HTTP 403/],
+  ]);
+  const headers = { 'X-Key': 's3cr3t-0123456789-abc' };
+  const servers = [...reasons.keys()].map((path, at) => [`s${at}`, { type: 'http', url: web.at(path), headers }]);
+  const hub = await startHub(t, Object.fromEntries(servers), { args: ['--log-level', 'debug'] });
+  for (const [at, reason] of [...reasons.values()].entries())
+    await hub.waitForStderr(new RegExp(`server s${at}: failed: .*${reason.source}`));
+  assert.doesNotMatch(hub.stderr(), /s3cr/);
 });
 
 test('doctor shows where skills are, what is wrong, and how every server is doing', (t) => {
