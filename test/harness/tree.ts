@@ -15,7 +15,8 @@ export interface Tree {
 
 export function makeTree(t: TestContext, files: Readonly<Record<string, string>> = {}): Tree {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'skillwire-')));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
+  // A program that is still running may write in between; a hook that fails would leave it running for ever.
+  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   const tree: Tree = {
     path,
     at: (name) => join(path, name),
