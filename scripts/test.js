@@ -36,7 +36,7 @@ const { status } = spawnSync(
     '--enable-source-maps',
     '--test',
     // Most tests wait for a child, not for a processor; left alone the runner would do one file at a time on two.
-    `--test-concurrency=${availableParallelism() + 1}`,
+    `--test-concurrency=${availableParallelism() + 2}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     '--test-reporter=tap',
