@@ -48,7 +48,7 @@ export function readRegularFile(path: string, limit: number, flags = 0): Reading
   // NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever. Windows has neither.
   const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
-    return readSettled(handle, limit) ?? readWatching(handle, limit);
+    return readOnce(handle, limit);
   } finally {
     closeSync(handle);
   }
@@ -84,14 +84,15 @@ export function isMissing(error: unknown): boolean {
 // Nineteen of twenty SKILL.md fit; whatever does not is read the other way.
 const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
 // Times are given by the machine that has the disk, and its clock may be behind ours.
-const CLOCK_LAG_MS = 2000;
+const CLOCK_LAG_MS = 500;
 
-/** A small file that has not been touched for a while: then one look, after reading, tells that it still was not. */
-function readSettled(handle: number, limit: number): Reading | undefined {
+/** A small file that has not been touched for a while needs one look, after reading, which tells that it still was not. */
+function readOnce(handle: number, limit: number): Reading {
   const before = Date.now() - CLOCK_LAG_MS;
   const length = attemptRead(handle, SCRATCH);
   const stats = fstatSync(handle, { bigint: true });
-  if (!stats.isFile() || Number(stats.size) !== length || length > limit || isFresh(stats, before)) return undefined;
+  const settled = stats.isFile() && Number(stats.size) === length && length <= limit && !isFresh(stats, before);
+  if (!settled) return readBetween(stats, handle, limit);
   return { version: versionOf(stats), fresh: false, bytes: Buffer.from(SCRATCH.subarray(0, length)) };
 }
 
@@ -103,9 +104,8 @@ function attemptRead(handle: number, into: Buffer): number | undefined {
   }
 }
 
-/** Any file, with a look before and a look after. */
-function readWatching(handle: number, limit: number): Reading {
-  const before = fstatSync(handle, { bigint: true });
+/** Any other needs a look before and a look after. */
+function readBetween(before: BigIntStats, handle: number, limit: number): Reading {
   if (!before.isFile()) throw new Error('it is not a regular file');
   if (before.size > limit) throw new Error(`it has over ${limit} bytes`);
   const bytes = Buffer.allocUnsafe(Number(before.size));
