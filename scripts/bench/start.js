@@ -1,8 +1,8 @@
 /**
  * A hundred skills: from spawning the program to its first `tools/list` answer, memory when idle, calls per second.
  * The measure is a script that does nothing but answer: it reads lines and writes the bytes that skillwire answers the
- * same lines with, as constants. For the start there is a second one, which finds and reads the same files before it
- * answers, as anything must that serves them. Rounds alternate, and the medians are compared.
+ * same lines with, as constants. For the start there is a second one, which finds and reads the same files and makes its
+ * list of them, as anything must that serves them. Rounds alternate, and the medians are compared.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -97,10 +97,16 @@ process.stdin.setEncoding('utf8').on('data', (text) => {
 
 const readingAll = (directory) => `
 const { readdirSync, readFileSync } = require('node:fs');
+const skills = [];
 for (const name of readdirSync(${JSON.stringify(directory)})) {
   const inside = ${JSON.stringify(`${directory}/`)} + name;
-  for (const { name: file } of readdirSync(inside, { withFileTypes: true })) readFileSync(inside + '/' + file, 'utf8');
-}`;
+  for (const { name: file } of readdirSync(inside, { withFileTypes: true })) {
+    const text = readFileSync(inside + '/' + file, 'utf8');
+    skills.push('- ' + /^name: (.*)$/m.exec(text)[1] + ': ' + /^description: (.*)$/m.exec(text)[1]);
+  }
+}
+const skill = { name: 'skill', description: skills.join('\\n'), inputSchema: { type: 'object' } };
+results['tools/list'] = JSON.stringify({ tools: [skill] }) + '}';`;
 
 /** A child, and its lines of output: `take(n)` gives the next n. */
 function open(args) {
@@ -137,12 +143,10 @@ async function startTime(args) {
 }
 
 async function start(say, skillwire, bare, reading) {
-  const [ours, ...others] = await alternate(ROUNDS, ...[skillwire, bare, reading].map((args) => () => startTime(args)));
-  const names = ['a bare script', 'a bare script that reads the files too'];
-  const against = others.map((time, at) => `${time.toFixed(0)} ms of ${names[at]} = ${(ours / time).toFixed(2)}x`);
-  say(
-    `start to the first tools/list answer, ${SKILLS} skills: ${ours.toFixed(0)} ms against ${against.join(', ')} (wanted: under 1.6x)`,
-  );
+  const [ours, ...others] = await alternate(ROUNDS, ...[skillwire, reading, bare].map((args) => () => startTime(args)));
+  const names = ['a bare script that lists them too (wanted: under 1.6x)', 'one that only answers constants'];
+  const against = others.map((time, at) => `${(ours / time).toFixed(2)}x the ${time.toFixed(0)} ms of ${names[at]}`);
+  say(`start to the first tools/list answer, ${SKILLS} skills: ${ours.toFixed(0)} ms = ${against.join(', ')}`);
 }
 
 async function idleMemory(args) {
