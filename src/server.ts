@@ -83,7 +83,7 @@ export function createServer(settings: Settings): Server {
     instructions: instructionsFor(own),
   };
   const shared = [
-    ...toolMethods(registry, shelf, (name) => hub?.findAbsent(name)),
+    ...toolMethods(registry, shelf, hub?.findAbsent),
     ...resourceMethods(registry, promises),
     ...skillMethods(registry, unlisted, promises),
     ...(prompts ? promptMethods(registry, prompts, loadedText) : []),

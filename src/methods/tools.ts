@@ -72,17 +72,17 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
   };
 }
 
-/** `findAbsent`: what a name would be the name of, were its server ready. */
+/** `findAbsent`: what a name would be the name of, were its server ready; undefined where there are no servers. */
 export function toolMethods(
   registry: Registry,
   shelf: ToolShelf,
-  findAbsent: (name: string) => Absent | undefined,
+  findAbsent: ((name: string) => Absent | undefined) | undefined,
 ): readonly Method[] {
   const unknown = (name: string) => invalidParams(`unknown tool "${name.slice(0, 100)}"`);
 
   /** A snapshot that has what that name stands for, if its server comes; else `why` it did not. */
   async function lateFor(missing: string, { stop }: ToolCall): Promise<Late | undefined> {
-    const absent = findAbsent(missing);
+    const absent = findAbsent?.(missing);
     if (!absent || !(await registry.admits({ name: absent.short, group: absent.server }))) return undefined;
     const why = await absent.wait(stop);
     return { why, snapshot: await registry.refresh('call') };
@@ -122,7 +122,7 @@ export function toolMethods(
         const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
         const tool = shelf.find(snapshot, name);
         if (!tool) return runAbsent(name, args, call);
-        const missing = tool.lacks?.(args, snapshot);
+        const missing = findAbsent && tool.lacks?.(args, snapshot);
         return missing === undefined ? tool.run(args, snapshot, call) : runLacking(missing, tool, args, snapshot, call);
       },
     },
