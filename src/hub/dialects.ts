@@ -4,8 +4,9 @@
  * Leaves alone: the same two from the side that answers (protocol/eras.ts), what is asked for (upstream.ts).
  * Always true: nothing outside this file asks which of the two it is.
  */
+import { asError } from '../log.ts';
 import { isObject, LEGACY_VERSIONS, MODERN_VERSIONS, type Params, RpcError } from '../protocol/index.ts';
-import type { Asking, Link } from './link.ts';
+import { type Asking, type Link, metaOf } from './link.ts';
 import { headerValue } from './param-headers.ts';
 import { type HeaderFields, HttpError, UpstreamError } from './wire.ts';
 
@@ -262,12 +263,4 @@ function rpcOf(error: unknown): RpcError | undefined {
 function identityOf(info: unknown): Identity {
   const { name, version } = isObject(info) ? info : {};
   return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' };
-}
-
-function metaOf({ _meta }: Params): Params {
-  return isObject(_meta) ? _meta : {};
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

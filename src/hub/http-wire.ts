@@ -3,7 +3,9 @@
  * Owns: the session id, streams and their resumption. Leaves alone: what headers the revisions want (dialects.ts).
  * Always true: a request is answered, or reported undelivered; a broken stream is resumed when the server gave it a mark.
  */
+
 import type { IncomingMessage } from 'node:http';
+import { asError } from '../log.ts';
 import { type Id, idKey } from '../protocol/index.ts';
 import { createHttpClient, type HttpReply, type HttpRequest, readBody } from './http.ts';
 import { createSseParser } from './sse.ts';
@@ -214,8 +216,4 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
 /** 404 by the book; many servers say 400, to nobody in particular because they have not read on. */
 function isForgotten({ status, isAnswer }: HttpError): boolean {
   return status === 404 || (status === 400 && !isAnswer);
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

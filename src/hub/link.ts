@@ -203,6 +203,10 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
   };
 }
 
+export function metaOf({ _meta }: Params): Params {
+  return isObject(_meta) ? _meta : {};
+}
+
 // --- internal ---
 
 const PROGRESS = 'notifications/progress';
@@ -226,8 +230,4 @@ interface Waiting {
   succeed(result: Params): void;
   fail(error: Error): void;
   progress(params: Params): void;
-}
-
-function metaOf({ _meta }: Params): Params {
-  return isObject(_meta) ? _meta : {};
 }

@@ -59,11 +59,11 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
     async load() {
       const { plans, problems, watched } = readConfiguration(options, memory);
       fleet.apply(plans);
-      const offers = fleet.upstreams().map((one) => one.offer());
+      const upstreams = fleet.upstreams();
+      const offers = upstreams.map((one) => one.offer());
       const files = JSON.stringify([plans.map(({ key }) => key), problems]);
       const same = last?.files === files && sameItems(last.offers, offers);
       if (last && same) return last.contribution;
-      const upstreams = fleet.upstreams();
       const contribution = {
         skills: foreignSkills(upstreams),
         tools: fleet.tools().map(foreignTool),

@@ -12,7 +12,7 @@ import { createLineSplitter } from '../protocol/index.ts';
 import { type Environment, launchOf } from './launch.ts';
 import type { Reaper } from './reaper.ts';
 import type { Redact } from './redact.ts';
-import { MAX_MESSAGE, ServerExit, UpstreamError, type Wire, type WireEvents } from './wire.ts';
+import { MAX_MESSAGE, MessageTooLong, ServerExit, UpstreamError, type Wire, type WireEvents } from './wire.ts';
 
 export interface StdioTarget {
   readonly command: string;
@@ -71,7 +71,7 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
   const lines = createLineSplitter(
     {
       line: events.text,
-      tooLong: (limit) => events.lost(new UpstreamError(`a message over ${limit} bytes was dropped`)),
+      tooLong: (limit) => events.lost(new MessageTooLong(limit)),
       // JSON-RPC is UTF-8, so this was no answer to anybody; most likely it is what the server prints for people.
       notText: () => events.debug('a line on its stdout is not UTF-8'),
     },

@@ -1,4 +1,5 @@
 /** Waiting that can be called off. Always true: nothing is left behind once it is over, no timer and no listener. */
+import { asError } from '../log.ts';
 
 /** Settles after that long, or at once when `signal` fires. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -17,7 +18,7 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
 /** Settles with the reason of the first signal that fires. */
 export function firstOf(signals: readonly AbortSignal[]): Promise<Error> {
   const any = AbortSignal.any([...signals]);
-  const reason = () => (any.reason instanceof Error ? any.reason : new Error(String(any.reason)));
+  const reason = () => asError(any.reason);
   if (any.aborted) return Promise.resolve(reason());
   return new Promise((done) => any.addEventListener('abort', () => done(reason()), { once: true }));
 }

@@ -3,7 +3,7 @@
  * Owns: subscriptions and the health check of one session. Leaves alone: what follows from either (upstream.ts).
  * Always true: it ends with `until`; changes that come in a burst cause one look after the last of them.
  */
-import { messageOf } from '../log.ts';
+import { asError, messageOf } from '../log.ts';
 import { RpcError } from '../protocol/index.ts';
 import type { Session } from './session.ts';
 import { pause } from './time.ts';
@@ -84,8 +84,4 @@ function coalesced(run: () => Promise<void>): () => void {
     if (busy) again = true;
     else void start();
   };
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
