@@ -4,7 +4,7 @@
  */
 import { helpText, parseCommand, UsageError } from './cli/options.ts';
 import { serve } from './cli/serve.ts';
-import { printable } from './log.ts';
+import { printable } from './text.ts';
 import { VERSION } from './version.ts';
 
 // Whoever closes our output has seen enough: no reason for a stack trace.

@@ -3,6 +3,7 @@
  * Owns: levels and escaping. Leaves alone: the stream, which is passed in.
  * Always true: a log line is one line; nothing from outside reaches a terminal unescaped; logging never throws.
  */
+import { printable } from './text.ts';
 
 export const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -22,20 +23,6 @@ export function createLog(
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** One line without control, direction-changing or line-separating characters: safe for a terminal, a header, a log. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => ESCAPES.get(char) ?? `\\u${hex(char)}`);
-}
-
-/** A name that looks the same wherever it is shown: on one line, without what `printable` or XML would have to replace. */
-export function speakable(name: string): string {
-  return name
-    .replace(/\s+/g, ' ')
-    .replace(UNPRINTABLE, '')
-    .replace(/[\ufffe\uffff]/g, '')
-    .trim();
-}
-
 /** An error as a person wants it: the message alone. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -49,18 +36,4 @@ export function asError(error: unknown): Error {
 /** An error that is our own fault, whole: with the way to where it happened. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-// --- internal ---
-
-// C0, DEL and C1 drive terminals; U+2028/9 break lines; the bidi controls reorder what is read.
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', ' '],
-]);
-
-function hex(char: string): string {
-  return char.charCodeAt(0).toString(16).padStart(4, '0');
 }

@@ -53,7 +53,7 @@ const pathsWhere = (holds: (module: Module) => boolean) => modules.filter(holds)
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'near', 'version', 'lineage'],
+  ['protocol', 'model', 'log', 'text', 'near', 'version', 'lineage'],
   ['skills', 'hub'],
   ['catalog'],
   ['methods', 'tools'],

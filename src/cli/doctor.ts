@@ -5,7 +5,7 @@
  */
 import type { UpstreamStatus } from '../hub/upstream.ts';
 import { createSkillwire, type Problem, type Skillwire, type Snapshot } from '../index.ts';
-import { printable } from '../log.ts';
+import { printable } from '../text.ts';
 import type { DoctorCommand } from './options.ts';
 
 export interface Report {

@@ -6,8 +6,8 @@ import { homedir } from 'node:os';
 import { projectFile, readEntries } from '../hub/files.ts';
 import { createRedact, secretsOf } from '../hub/redact.ts';
 import { trust, trustFile } from '../hub/trust.ts';
-import { printable } from '../log.ts';
 import { isObject } from '../protocol/index.ts';
+import { printable } from '../text.ts';
 import { UsageError } from './options.ts';
 
 export function trustProject(): void {

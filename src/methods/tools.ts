@@ -5,9 +5,9 @@
  * answers a call.
  */
 import type { Registry } from '../catalog/registry.ts';
-import { printable } from '../log.ts';
 import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
+import { printable } from '../text.ts';
 import { type Host, type HostOptions, hostOf } from './hosts.ts';
 import { SKILLS_EXTENSION } from './skills.ts';
 import { everySpelling, safeSpellings } from './spelling.ts';

@@ -11,8 +11,9 @@
  * ones, whose cost is the thread hop and not the disk (measured: 4 µs against 14 to 60 µs for a stat).
  */
 import { basename } from 'node:path';
-import { messageOf, speakable } from '../log.ts';
+import { messageOf } from '../log.ts';
 import type { Problem, Skill } from '../model.ts';
+import { visibleLine } from '../text.ts';
 import { createDesk } from './desk.ts';
 import { codeOf, isInside, isMissing, isPassing, look, readRegularFile, versionOf } from './files.ts';
 import type { Library } from './library.ts';
@@ -170,7 +171,7 @@ function makeEntry({ root, file, version, remembered, text, room, library }: Tak
   if (reading.kind === 'unusable') {
     return { version: remembered, skill: undefined, problem: { where: path, what: reading.why } };
   }
-  const name = speakable(reading.head.name);
+  const name = visibleLine(reading.head.name);
   if (name === '') return { version: remembered, skill: undefined, problem: { where: path, what: 'name is empty' } };
   const held = text.length <= room ? text : undefined;
   const readNow = () => {

@@ -1,7 +1,7 @@
 /** What tools are called with, checked at the edge. A schema's messages are for whoever wrote the call. */
 import * as v from 'valibot';
 import { invalidParams } from '../protocol/index.ts';
-import { oneLine, shorten } from './text.ts';
+import { oneLine, shorten } from '../text.ts';
 
 /** The arguments as the schema has them; JSON-RPC's "invalid params" when they are not. */
 export function checkedArguments<T>(schema: v.GenericSchema<unknown, T>, args: unknown, allowed: readonly string[]): T {

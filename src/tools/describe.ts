@@ -4,7 +4,7 @@
  * Always true: `compact` is never longer than its budget; equal skills give equal text.
  */
 import type { Listed, View } from '../model.ts';
-import { oneLine, shorten, xml } from './text.ts';
+import { oneLine, shorten, xml } from '../text.ts';
 
 /** `search`: the name of the tool that finds skills that are not shown, if there is one. */
 export function describeSkills(listed: readonly Listed[], view: View, search: string | undefined): string {

@@ -5,10 +5,11 @@
 import * as v from 'valibot';
 import type { Tool } from '../model.ts';
 import { bodyOf, mentions } from '../skills/search.ts';
+import { oneLine, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
+import { failure } from './result.ts';
 import { READ_ONLY } from './skill.ts';
 import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summary.ts';
-import { failure, oneLine, shorten } from './text.ts';
 
 export const ListInput = v.strictObject({
   query: v.optional(v.pipe(v.string('query must be text'), v.maxLength(500, 'query must have at most 500 characters'))),

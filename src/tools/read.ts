@@ -4,13 +4,13 @@
  */
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
-import { printable } from '../log.ts';
 import type { Listed, Snapshot, Tool, ToolResult } from '../model.ts';
 import { isPlainSegment, uriOf } from '../skills/address.ts';
 import { contentOf, textOf } from '../skills/mime.ts';
+import { oneLine, printable, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
+import { failure, success } from './result.ts';
 import { missingIn, missOf, READ_ONLY } from './skill.ts';
-import { failure, oneLine, shorten, success } from './text.ts';
 
 const NAME = 'name must be the name of a skill, as text';
 const PATH = 'path must be the path of a file in the skill, as text';

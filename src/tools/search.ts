@@ -5,10 +5,10 @@
 import * as v from 'valibot';
 import type { Tool } from '../model.ts';
 import { searchSkills } from '../skills/search.ts';
+import { oneLine, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
 import { READ_ONLY } from './skill.ts';
 import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summary.ts';
-import { oneLine, shorten } from './text.ts';
 
 const QUERY = 'query must be text of 1 to 500 characters: the words to look for';
 const LIMIT = 'limit must be a whole number from 1 to 25';

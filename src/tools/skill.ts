@@ -3,11 +3,12 @@
  * Owns: its schema, header and error texts. Leaves alone: what a name means (skills/resolve.ts).
  */
 import * as v from 'valibot';
-import { type Log, messageOf, printable, stackOf } from '../log.ts';
+import { type Log, messageOf, stackOf } from '../log.ts';
 import type { Listed, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
 import { invalidParams, isObject } from '../protocol/index.ts';
+import { oneLine, printable, shorten } from '../text.ts';
 import { describeSkills } from './describe.ts';
-import { failure, oneLine, shorten, success } from './text.ts';
+import { failure, success } from './result.ts';
 
 const REQUIRED = 'name is required: the name of the skill to load, as text';
 

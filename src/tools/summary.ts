@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Listed } from '../model.ts';
 import { installName } from '../skills/search.ts';
-import { oneLine, shorten } from './text.ts';
+import { oneLine, shorten } from '../text.ts';
 
 export interface Summary {
   readonly installName: string;
