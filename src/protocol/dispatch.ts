@@ -12,6 +12,7 @@ import {
   encodeError,
   encodeNotice,
   encodeResult,
+  type Id,
   idKey,
   type Message,
   type Notice,
@@ -27,6 +28,9 @@ export interface Exchange {
   readonly claims?: Claims;
 }
 
+/** Characters. A batch is answered by one text; past this length the rest of it is answered with errors. */
+export const MAX_BATCH_ANSWER = 32 * 1024 * 1024;
+
 /**
  * Settles when all that the text asked for is done and answered; never rejects.
  * Takes it decoded as well, from a carrier that had to look inside to find the session.
@@ -38,22 +42,39 @@ export type FaultListener = (method: string, error: unknown) => void;
 
 export function createHandle(eras: readonly Era[], onFault: FaultListener): Handle {
   return async (session, incoming, exchange) => {
-    const decoded = typeof incoming === 'string' ? decode(incoming) : incoming;
-    if (!Array.isArray(decoded)) {
-      const answer = await take(decoded, session, exchange);
+    try {
+      const decoded = typeof incoming === 'string' ? decode(incoming) : incoming;
+      const taking = Array.isArray(decoded) ? takeAll(decoded, session, exchange) : take(decoded, session, exchange);
+      const answer = await taking;
       if (answer) exchange.reply(answer.text, answer.status);
-      return;
+    } catch (error) {
+      // Methods are caught where they run; this is a transport that cannot send.
+      onFault('a reply', error);
     }
-    const welcome = decoded.every((one) => eraOf(one, exchange).takesBatches(session));
-    if (decoded.length === 0 || !welcome) {
-      const why = welcome ? 'a batch is not empty' : 'a batch is not accepted here';
-      exchange.reply(encodeError(null, invalidRequest(why)), 400);
-      return;
-    }
-    const answers = await Promise.all(decoded.map((one) => take(one, session, exchange)));
-    const texts = answers.flatMap((answer) => (answer ? [answer.text] : []));
-    if (texts.length > 0) exchange.reply(`[${texts.join(',')}]`, 200);
   };
+
+  /** One after the other, so that a batch has no more in flight than a single message has. */
+  async function takeAll(batch: readonly Message[], session: Session, exchange: Exchange): Promise<Answer | undefined> {
+    const welcome = batch.every((one) => eraOf(one, exchange).takesBatches(session));
+    if (batch.length === 0 || !welcome) {
+      const why = welcome ? 'a batch is not empty' : 'a batch is not accepted here';
+      return { text: encodeError(null, invalidRequest(why)), status: 400 };
+    }
+    const texts: string[] = [];
+    let length = 0;
+    for (const one of batch) {
+      if (session.ended.aborted) return undefined;
+      const isLate = length > MAX_BATCH_ANSWER && one.kind === 'request';
+      const answer = isLate
+        ? { text: encodeError(one.id, internalError(TOO_MUCH)), status: 200 }
+        : await take(one, session, exchange);
+      if (answer) texts.push(answer.text);
+      length += answer?.text.length ?? 0;
+      // Others get their turn between two messages, as they would if each had come alone.
+      await new Promise((turn) => setTimeout(turn, 0));
+    }
+    return texts.length > 0 ? { text: `[${texts.join(',')}]`, status: 200 } : undefined;
+  }
 
   function eraOf(message: Message, { claims }: Exchange): Era {
     const { method = '', params = {} } = 'method' in message ? message : {};
@@ -91,7 +112,11 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     }
     const stop = new Running();
     const notify = (name: string, body: object) => {
-      if (!stop.aborted) exchange.notify(encodeNotice(name, body));
+      try {
+        if (!stop.aborted) exchange.notify(encodeNotice(name, body));
+      } catch (error) {
+        onFault(name, error); // Whoever reports progress has no use for our trouble with it.
+      }
     };
     session.calls.set(key, stop);
     let status = 400;
@@ -118,7 +143,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
       if (stop.aborted) return undefined;
       if (!(error instanceof RpcError)) onFault(request.method, error);
       const wire = asRpcError(error);
-      return { text: encodeError(id, wire), status: wire instanceof EnvelopeError ? 400 : status };
+      return { text: textOf(id, wire), status: wire instanceof EnvelopeError ? 400 : status };
     } finally {
       session.calls.delete(key);
     }
@@ -127,9 +152,20 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
 
 // --- internal ---
 
+const TOO_MUCH = `the answers to this batch are over ${MAX_BATCH_ANSWER} characters; send this request by itself`;
+
 type Answer = Readonly<{ text: string; status: number }>;
 
 function asRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   return internalError(error instanceof Error ? error.message : String(error));
+}
+
+/** The data of an error may be anything, also what cannot be written as JSON; its code and message always can. */
+function textOf(id: Id, error: RpcError): string {
+  try {
+    return encodeError(id, error);
+  } catch {
+    return encodeError(id, { code: error.code, message: error.message });
+  }
 }

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  createHandle,
+  createSession,
+  legacyEra,
+  MAX_BATCH,
+  MAX_BATCH_ANSWER,
+  type Method,
+  RpcError,
+} from '../../src/protocol/index.ts';
+import type { Answer } from '../harness/program.ts';
+
+/** Methods behind `handle`, and a client that speaks a version with batches. */
+function open(methods: readonly Method[]) {
+  const faults: string[] = [];
+  const handle = createHandle([legacyEra({ methods, notices: [] })], (method, error) =>
+    faults.push(`${method}: ${error}`),
+  );
+  const answers: Answer[] = [];
+  const take = (text: string) => void answers.push(JSON.parse(text));
+  const session = createSession(take);
+  session.handshake = { version: '2025-03-26', client: undefined, capabilities: {} };
+  const exchange = { reply: take, notify: take };
+  return {
+    faults,
+    answers,
+    session,
+    send: (message: unknown) => handle(session, JSON.stringify(message), exchange),
+    handle,
+  };
+}
+
+const call = (id: number, method: string) => ({ jsonrpc: '2.0', id, method });
+const circle: { self?: unknown } = {};
+circle.self = circle;
+
+test('what cannot be written as JSON is an error of its own call, and handle never rejects (10.1)', async () => {
+  const { answers, faults, send, handle, session } = open([
+    { name: 'result', run: () => circle },
+    {
+      name: 'error',
+      run: () => {
+        throw new RpcError(-32099, 'refused', circle);
+      },
+    },
+    {
+      name: 'progress',
+      run: (_params, { notify }) => {
+        notify('notifications/progress', circle);
+        return { done: true };
+      },
+    },
+  ]);
+  await send(call(1, 'result'));
+  await send(call(2, 'error'));
+  await send(call(3, 'progress'));
+  assert.equal(answers[0].error.code, -32603);
+  assert.deepEqual(answers[1], { jsonrpc: '2.0', id: 2, error: { code: -32099, message: 'refused' } });
+  assert.deepEqual(answers[2], { jsonrpc: '2.0', id: 3, result: { done: true } });
+  assert.equal(session.calls.size, 0);
+  const failing = () => {
+    throw new Error('nobody there');
+  };
+  await handle(session, JSON.stringify(call(4, 'none')), { reply: failing, notify: failing });
+  assert.match(faults.at(-1) ?? '', /nobody there/);
+});
+
+test('a batch has one call in flight at a time (10.2)', async () => {
+  let running = 0;
+  let most = 0;
+  const { answers, send } = open([
+    {
+      name: 'count',
+      async run() {
+        most = Math.max(most, ++running);
+        await new Promise((done) => setTimeout(done, 1));
+        running--;
+        return {};
+      },
+    },
+  ]);
+  await send(Array.from({ length: 20 }, (_, id) => call(id, 'count')));
+  assert.equal(most, 1);
+  assert.deepEqual(
+    answers[0].map(({ id }: Answer) => id),
+    Array.from({ length: 20 }, (_, id) => id),
+  );
+  await send(Array.from({ length: MAX_BATCH + 1 }, (_, id) => call(id, 'count')));
+  assert.match(answers[1].error.message, /a batch has at most 100 messages/);
+});
+
+test('the answers to a batch stay below what one text can hold (10.2)', async () => {
+  const text = 'x'.repeat(8 * 1024 * 1024);
+  let runs = 0;
+  const { answers, send } = open([
+    {
+      name: 'big',
+      run() {
+        runs++;
+        return { text };
+      },
+    },
+  ]);
+  await send(Array.from({ length: MAX_BATCH }, (_, id) => call(id, 'big')));
+  const [batch] = answers;
+  assert.equal(batch.length, MAX_BATCH);
+  assert.equal(runs, MAX_BATCH_ANSWER / text.length);
+  assert.match(batch.at(-1).error.message, /send this request by itself/);
+});
+
+test('a batch of a client that is gone is not worked off (10.2)', async () => {
+  let runs = 0;
+  const { answers, send, session } = open([
+    {
+      name: 'count',
+      run() {
+        if (++runs === 3) session.end();
+        return {};
+      },
+    },
+  ]);
+  await send(Array.from({ length: 20 }, (_, id) => call(id, 'count')));
+  assert.deepEqual([runs, answers], [3, []]);
+});
