@@ -82,8 +82,8 @@ const FAMILIES: readonly (readonly [start: string, host: Partial<Host>])[] = [
 
 /** Clients change case and blanks between releases, and a bridge appends its own name. */
 function keyOf(name: string): string {
-  return name
-    .replace(/ \(via [^)]*\)$/, '')
-    .toLowerCase()
-    .replace(/[\s_-]+/g, '-');
+  // Not by a regular expression: one that looks for the end from every " (via " takes quadratic time.
+  const via = name.endsWith(')') ? name.lastIndexOf(' (via ') : -1;
+  const own = via === -1 ? name : name.slice(0, via);
+  return own.toLowerCase().replace(/[\s_-]+/g, '-');
 }

@@ -6,9 +6,9 @@ import {
   type Client,
   cancel,
   clientOf,
+  declaredIn,
   invalidParams,
   isId,
-  isObject,
   type Method,
   MODERN_VERSIONS,
   type NoticeHandler,
@@ -30,7 +30,7 @@ export function handshakeMethods({ server, capabilities, instructions }: Introdu
         const { protocolVersion: asked, clientInfo, capabilities: theirs } = params;
         if (typeof asked !== 'string') throw invalidParams('protocolVersion must be text');
         const version = negotiate(asked);
-        session.handshake = { version, client: clientOf(clientInfo), capabilities: isObject(theirs) ? theirs : {} };
+        session.handshake = { version, client: clientOf(clientInfo), ...declaredIn(theirs) };
         return { protocolVersion: version, capabilities, serverInfo: server, instructions };
       },
     },

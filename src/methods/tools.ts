@@ -43,7 +43,7 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
 
   function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
     const host = hostOf(peer.client, options);
-    const spared = options.sparing && hasSkillsExtension(peer) ? EXTENSION_DOES : NONE;
+    const spared = options.sparing && peer.extensions.has(SKILLS_EXTENSION) ? EXTENSION_DOES : NONE;
     return remember(
       remember(lists, snapshot, () => new Map()),
       `${keyOf(host)} ${spared.size}`,
@@ -144,12 +144,6 @@ function notConnected(what: string, why: string): ToolResult {
 const NONE: ReadonlySet<string> = new Set();
 // Searching is not part of the extension.
 const EXTENSION_DOES: ReadonlySet<string> = new Set(['skill', 'skills.list', 'skills.read']);
-
-function hasSkillsExtension({ capabilities }: Peer): boolean {
-  return (
-    'extensions' in capabilities && isObject(capabilities.extensions) && SKILLS_EXTENSION in capabilities.extensions
-  );
-}
 
 const unspelled = (name: string) => name.replace(/[^A-Za-z0-9]/g, '_');
 

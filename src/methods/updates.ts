@@ -105,6 +105,8 @@ export function subscribeMethods(updates: Updates, notice: (uri: string, reason:
         if (held.has(uri)) return {};
         if (held.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
         const control = new AbortController();
+        // A session may have ended while this request was on its way; its signal does not fire again.
+        if (session.ended.aborted) return {};
         session.ended.addEventListener('abort', () => control.abort(), { signal: control.signal });
         held.set(uri, control);
         const reader: Reader = {

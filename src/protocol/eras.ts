@@ -20,7 +20,9 @@ export interface Claims {
 /** Who asks. */
 export interface Peer {
   readonly client: Client | undefined;
-  readonly capabilities: object;
+  /** What the client declared, by name; the settings below each name are not kept. */
+  readonly capabilities: ReadonlySet<string>;
+  readonly extensions: ReadonlySet<string>;
   /** The envelope, where it is bound to say what the message says. */
   readonly claims?: Claims | undefined;
 }
@@ -113,7 +115,7 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
       if (claims) checkClaims(claims, version, method, params);
       // Before the method: a client with a wrong version needs the list of right ones, not "unknown method".
       if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version, MODERN_VERSIONS);
-      return { client: clientOf(meta[CLIENT]), capabilities, claims };
+      return { client: clientOf(meta[CLIENT]), ...declaredIn(capabilities), claims };
     },
     seal: (result, method) => ({
       resultType: 'complete',
@@ -136,10 +138,25 @@ export function standingOf(decoded: Decoded, claims: Claims | undefined): Standi
   return !Array.isArray(decoded) && decoded.kind === 'request' && decoded.method === OPENING ? 'opening' : 'member';
 }
 
-/** Reads a client's account of itself; a malformed one is as good as none. */
+/** Names and versions are a few words. A session keeps them as long as it lives. */
+export const MAX_CLIENT_TEXT = 256;
+/** A dozen capabilities and a handful of extensions are known in all. */
+export const MAX_DECLARED = 64;
+
+/** Reads a client's account of itself; a malformed one, or one that goes on too long, is as good as none. */
 export function clientOf(info: unknown): Client | undefined {
-  if (!isObject(info) || typeof info.name !== 'string') return undefined;
-  return { name: info.name, version: typeof info.version === 'string' ? info.version : '' };
+  if (!isObject(info) || !isShort(info.name)) return undefined;
+  return { name: info.name, version: isShort(info.version) ? info.version : '' };
+}
+
+/** What a client declares, by name. */
+export function declaredIn(capabilities: unknown): Pick<Peer, 'capabilities' | 'extensions'> {
+  const namesIn = (value: unknown) =>
+    new Set(isObject(value) ? Object.keys(value).filter(isShort).slice(0, MAX_DECLARED) : []);
+  return {
+    capabilities: namesIn(capabilities),
+    extensions: namesIn(isObject(capabilities) ? capabilities.extensions : undefined),
+  };
 }
 
 // --- internal ---
@@ -165,7 +182,9 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 /** The first message of every legacy connection. */
 const OPENING = 'initialize';
 
-const STRANGER: Peer = { client: undefined, capabilities: {} };
+const STRANGER: Peer = { client: undefined, capabilities: new Set(), extensions: new Set() };
+
+const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_CLIENT_TEXT;
 
 function isModern(method: string, params: Params, claims: Claims | undefined): boolean {
   return (

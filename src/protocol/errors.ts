@@ -34,7 +34,10 @@ export const missingCapability = (required: Readonly<Record<string, object>>) =>
   });
 
 export const unsupportedVersion = (requested: string, supported: readonly string[]) =>
-  new EnvelopeError(-32022, `protocol version "${clip(requested)}" is not served here`, { supported, requested });
+  new EnvelopeError(-32022, `protocol version "${clip(requested)}" is not served here`, {
+    supported,
+    requested: clip(requested),
+  });
 
 // --- internal ---
 

@@ -14,7 +14,8 @@ export interface Client {
 export interface Handshake {
   readonly version: string;
   readonly client: Client | undefined;
-  readonly capabilities: object;
+  readonly capabilities: ReadonlySet<string>;
+  readonly extensions: ReadonlySet<string>;
 }
 
 export interface Session {

@@ -43,13 +43,15 @@ export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
     const id = queryOf(request, 'sessionId');
     if (id === undefined) return refuse(response, 400, 'sessionId is missing: open a stream first');
     const seat = seats.get(id);
-    if (!seat) return refuse(response, 404, 'this session is unknown or over: open a stream again');
+    if (!seat) return refuse(response, 404, OVER);
     const { session, stream } = seat;
     if (session.calls.size >= MAX_IN_FLIGHT)
       return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
     const body = await readBody(request);
     if (body.kind === 'gone') return;
     if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error));
+    // The stream may have closed while the body was on its way.
+    if (session.ended.aborted) return refuse(response, 404, OVER);
     sendNothing(response, 202);
     await handle(session, body.text, { reply: stream.send, notify: stream.send });
   };
@@ -68,6 +70,8 @@ export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
 }
 
 // --- internal ---
+
+const OVER = 'this session is unknown or over: open a stream again';
 
 interface Seat {
   readonly session: Session;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   createHandle,
   createSession,
+  declaredIn,
   legacyEra,
   MAX_BATCH,
   MAX_BATCH_ANSWER,
@@ -20,7 +21,7 @@ function open(methods: readonly Method[]) {
   const answers: Answer[] = [];
   const take = (text: string) => void answers.push(JSON.parse(text));
   const session = createSession(take);
-  session.handshake = { version: '2025-03-26', client: undefined, capabilities: {} };
+  session.handshake = { version: '2025-03-26', client: undefined, ...declaredIn({}) };
   const exchange = { reply: take, notify: take };
   return {
     faults,

@@ -1,0 +1,110 @@
+/** What a text from outside costs to look at: time in proportion to its length, whatever is in it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hostOf } from '../src/methods/hosts.ts';
+import { pageOf } from '../src/methods/pages.ts';
+import { everySpelling, safeSpellings } from '../src/methods/spelling.ts';
+import { clientOf, createHandle, createSession, legacyEra, MAX_CLIENT_TEXT, modernEra } from '../src/protocol/index.ts';
+import { oneLine, printable, shorten, visible, visibleLine, xml } from '../src/text.ts';
+import { createDoors } from '../src/transports/doors.ts';
+import { accepts } from '../src/transports/requests.ts';
+
+// Quadratic time over this many characters is many seconds; linear time is a few milliseconds.
+const LENGTH = 400_000;
+const PATIENCE_MS = 1500;
+
+const HOSTILE: readonly string[] = [
+  ' (via ',
+  ' (via x) ',
+  '[',
+  '(((',
+  ')',
+  ' ',
+  '\t\n',
+  '-_ ',
+  './',
+  '../',
+  'a:',
+  ':',
+  '=?base64?',
+  ';q=0',
+  'a/b;',
+  'q=0.0,',
+  '"utf-8',
+  'bearer  ',
+  '1.',
+  '[0:',
+  '&<>',
+  '\u202e',
+  '\u2028',
+  '\ud83d',
+  '\ud83d\ude00',
+  '\u0000',
+  '\udb40\udc41',
+];
+const ENDS = ['', '!', ')', ']', '\n', '"'];
+
+const doors = createDoors({ host: 'a', allowHosts: [], allowOrigins: [], token: 'secret' });
+const auto = { names: 'auto', describe: 'auto', descriptionBudget: undefined } as const;
+const swallow = (run: () => unknown) => {
+  try {
+    run();
+  } catch {} // A refusal is an answer too.
+};
+const server = { name: 's', version: '1' };
+const eras = [modernEra({ methods: [], notices: [] }, server), legacyEra({ methods: [], notices: [] })];
+const handle = createHandle(eras, () => {});
+const say = (message: object) =>
+  void handle(
+    createSession(() => {}),
+    JSON.stringify({ jsonrpc: '2.0', ...message }),
+    { reply() {}, notify() {} },
+  );
+
+const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
+  'the name of a client': (name) => hostOf({ name, version: '1' }, auto),
+  'a client of itself': (name) => clientOf({ name, version: name }),
+  'a Host': (host) => doors.admit({ host }),
+  'an Origin': (origin) => doors.admit({ host: 'a', origin: `http://${origin}` }),
+  'a token': (text) => doors.challenge({ authorization: `bearer ${text}` }),
+  'an Accept': (accept) => accepts(accept, 'application/json'),
+  'a cursor': (cursor) => swallow(() => pageOf('x', [], () => '', cursor, 1)),
+  'a name to spell': (name) => safeSpellings([name], 64),
+  'every spelling of a name': (name) => everySpelling(new Map([[name, 1]])),
+  visible,
+  visibleLine,
+  printable,
+  oneLine,
+  xml,
+  shorten: (text) => shorten(oneLine(text), 100),
+  'a method': (method) => say({ id: 1, method }),
+  'an id': (id) => say({ id, method: 'x' }),
+  'a version': (version) =>
+    say({ id: 1, method: 'x', params: { _meta: { 'io.modelcontextprotocol/protocolVersion': version } } }),
+};
+
+for (const [what, look] of Object.entries(LOOKS)) {
+  test(`a hostile text takes linear time: ${what} (10.3)`, () => {
+    for (const part of HOSTILE) {
+      for (const end of ENDS) {
+        const text = part.repeat(LENGTH / part.length) + end;
+        const start = performance.now();
+        look(text);
+        const ms = performance.now() - start;
+        assert.ok(ms < PATIENCE_MS, `${JSON.stringify(part)} … ${JSON.stringify(end)}: ${ms} ms`);
+      }
+    }
+  });
+}
+
+test('a bridge at the end of a client name is left out (10.3)', () => {
+  const names = (name: string) => hostOf({ name, version: '1' }, auto).names;
+  assert.equal(names('Claude-AI (via mcp-remote 0.1.29)'), 'safe');
+  assert.equal(names('claude-ai (via mcp-remote'), 'plain');
+});
+
+test('a client that goes on too long about itself is a client of no name (10.3)', () => {
+  const long = 'x'.repeat(MAX_CLIENT_TEXT + 1);
+  assert.equal(clientOf({ name: long, version: '1' }), undefined);
+  assert.deepEqual(clientOf({ name: 'a', version: long }), { name: 'a', version: '' });
+});
