@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     }
     case 'trust': {
       const { trustProject } = await import('./cli/trust.ts');
-      trustProject();
+      await trustProject();
     }
   }
 }

@@ -6,7 +6,10 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
+import { messageOf } from '../log.ts';
+import { isObject } from '../protocol/index.ts';
 import { type Patterns, splitPatterns } from '../skills/patterns.ts';
+import { shorten } from '../text.ts';
 import { expand, type Variables } from './expand.ts';
 import type { HttpTarget } from './http-wire.ts';
 import { secretsOf } from './redact.ts';
@@ -40,6 +43,11 @@ export interface Plan {
 export const DEFAULT_CALL_MS = 300_000;
 /** The first start of a server by npx downloads it. Nobody waits for that: connecting goes on behind everything else. */
 export const DEFAULT_CONNECT_MS = 60_000;
+/**
+ * Characters of one entry, expanded: command, arguments, environment, headers. Linux gives a program about twice this for
+ * all of it; and whatever an entry holds is looked for in every line that its server prints.
+ */
+export const MAX_ENTRY = 1024 * 1024;
 
 const text = v.string('must be text');
 const texts = v.record(text, text, 'must be an object of texts');
@@ -76,6 +84,7 @@ export const RemoteEntry = v.object({
   headers: v.optional(texts, {}),
 });
 
+const Disabled = v.object({ disabled: v.literal(true) });
 const TYPES = ['stdio', 'sse', 'http', 'streamable-http', 'streamableHttp'] as const;
 const Kind = v.object({ type: v.optional(v.picklist(TYPES, `must be one of ${TYPES.slice(0, 3).join(', ')}`)) });
 
@@ -85,13 +94,31 @@ export interface EntryContext {
   readonly variables: Variables;
 }
 
+/** An entry as it stands in its file, before anything is expanded. */
+export type Entry =
+  | ({ readonly kind: 'stdio' } & v.InferOutput<typeof StdioEntry>)
+  | ({ readonly kind: 'http' | 'sse' } & v.InferOutput<typeof RemoteEntry>)
+  /** Whatever else is in it. */
+  | { readonly kind: 'disabled' };
+
+/** Throws what is wrong with it, with the field it is in. */
+export function readEntry(name: string, entry: unknown): Entry {
+  checkName(name);
+  if (v.is(Disabled, entry)) return { kind: 'disabled' };
+  const { type } = check(Kind, entry);
+  const isRemote = type === undefined ? isObject(entry) && 'url' in entry && !('command' in entry) : type !== 'stdio';
+  if (!isRemote) return { kind: 'stdio', ...check(StdioEntry, entry) };
+  return { kind: type === 'sse' ? 'sse' : 'http', ...check(RemoteEntry, entry) };
+}
+
 /** Never throws: what is wrong with an entry is the plan's reason. */
 export function planOf(name: string, entry: unknown, context: EntryContext): Plan {
   try {
-    checkName(name);
-    return isRemote(entry) ? remotePlan(name, entry, context) : stdioPlan(name, entry, context);
+    const read = readEntry(name, entry);
+    if (read.kind === 'disabled') return idlePlan(name, context.from, 'disabled', 'disabled in its configuration');
+    return read.kind === 'stdio' ? stdioPlan(name, read, context) : remotePlan(name, read, context);
   } catch (error) {
-    return idlePlan(name, context.from, 'failed', error instanceof Error ? error.message : String(error));
+    return idlePlan(name, context.from, 'failed', messageOf(error));
   }
 }
 
@@ -104,7 +131,9 @@ export function idlePlan(name: string, from: string, state: 'disabled' | 'untrus
 
 const NO_FILTER: Patterns = { include: [], exclude: [] };
 // It becomes the front of every tool's name, and a colon ends it there.
-const LONGEST_NAME = 64;
+export const LONGEST_NAME = 64;
+// Of the name of a field in a message: names are from outside, and a message is for reading.
+const LONGEST_FIELD = 100;
 
 function checkName(name: string): void {
   if (name === '') throw new Error('a server without a name');
@@ -112,36 +141,32 @@ function checkName(name: string): void {
   if (/[:\p{C}\p{Z}/]/u.test(name)) throw new Error('its name holds a colon, slash, blank or control character');
 }
 
-function isRemote(entry: unknown): boolean {
-  const { type } = check(Kind, entry);
-  if (type !== undefined) return type !== 'stdio';
-  return typeof entry === 'object' && entry !== null && 'url' in entry && !('command' in entry);
-}
-
-function stdioPlan(name: string, entry: unknown, { from, variables }: EntryContext): Plan {
-  const { command, args, env, cwd, ...rest } = check(StdioEntry, entry);
+function stdioPlan(name: string, entry: Extract<Entry, { kind: 'stdio' }>, { from, variables }: EntryContext): Plan {
+  const { command, args, env, cwd } = entry;
   const filling = createFilling(variables);
-  const target = () => ({
+  for (const variable of Object.keys(env)) checkVariable(variable);
+  const way = {
+    kind: 'stdio',
     command: filling.text('command', command),
     args: args.map((arg, at) => filling.text(`args[${at}]`, arg)),
     env: filling.texts('env', env),
     cwd: resolve(variables.workspaceFolder, cwd === undefined ? '' : filling.text('cwd', cwd)),
+  } as const;
+  return finish({
+    name,
+    from,
+    way,
+    ...settingsOf(entry),
+    secrets: secretsOf({ ...way, inserted: filling.inserted() }),
   });
-  if (rest.disabled) return idlePlan(name, from, 'disabled', 'disabled in its configuration');
-  const way = { kind: 'stdio', ...target() } as const;
-  return finish({ name, from, way, ...settingsOf(rest), secrets: secretsOf({ ...way, inserted: filling.inserted }) });
 }
 
-function remotePlan(name: string, entry: unknown, { from, variables }: EntryContext): Plan {
-  const { url, headers, ...rest } = check(RemoteEntry, entry);
-  const { type } = check(Kind, entry);
-  if (rest.disabled) return idlePlan(name, from, 'disabled', 'disabled in its configuration');
+function remotePlan(name: string, entry: Extract<Entry, { url: string }>, { from, variables }: EntryContext): Plan {
   const filling = createFilling(variables);
-  const target = { url: urlOf(filling.text('url', url)), headers: filling.texts('headers', headers) };
+  const target = { url: urlOf(filling.text('url', entry.url)), headers: filling.texts('headers', entry.headers) };
   for (const [field, value] of Object.entries(target.headers)) checkHeader(field, value);
-  const secrets = secretsOf({ url: target.url.href, headers: target.headers, inserted: filling.inserted });
-  const way = { kind: type === 'sse' ? 'sse' : 'http', ...target } as const;
-  return finish({ name, from, way, ...settingsOf(rest), secrets });
+  const secrets = secretsOf({ url: target.url.href, headers: target.headers, inserted: filling.inserted() });
+  return finish({ name, from, way: { kind: entry.kind, ...target }, ...settingsOf(entry), secrets });
 }
 
 function finish(plan: Omit<Plan, 'key'>): Plan {
@@ -161,12 +186,13 @@ function settingsOf(entry: v.InferOutput<typeof Common>) {
 
 /** Throws what the first fault is, with the field it is in. */
 function check<S extends v.GenericSchema>(schema: S, entry: unknown): v.InferOutput<S> {
-  const parsed = v.safeParse(schema, entry);
+  // Early: a list of a million numbers has one fault, not a million.
+  const parsed = v.safeParse(schema, entry, { abortEarly: true });
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const field = v.getDotPath(issue);
   if (field === null) throw new Error('must be an object');
-  throw new Error(`${field} ${issue.received === 'undefined' ? 'is required' : issue.message}`);
+  throw new Error(`${shorten(field, LONGEST_FIELD)} ${issue.received === 'undefined' ? 'is required' : issue.message}`);
 }
 
 function urlOf(value: string): URL {
@@ -176,24 +202,40 @@ function urlOf(value: string): URL {
 }
 
 function checkHeader(field: string, value: string): void {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(field)) throw new Error(`headers.${field} is no name for a header`);
-  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new Error(`headers.${field} holds what a header cannot`);
+  const shown = shorten(`headers.${field}`, LONGEST_FIELD);
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(field)) throw new Error(`${shown} is no name for a header`);
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new Error(`${shown} holds what a header cannot`);
 }
 
-/** Expands texts, remembers what came out of variables, and says which field a fault is in. */
+function checkVariable(name: string): void {
+  if (name === '' || /[=\0]/.test(name) || !name.isWellFormed())
+    throw new Error(`${shorten(`env.${name}`, LONGEST_FIELD)} is no name for a variable`);
+}
+
+/** What cannot be handed to a program, or would arrive as something else. */
+function checkText(text: string): void {
+  if (text.includes('\0')) throw new Error('it holds a NUL character');
+  if (!text.isWellFormed()) throw new Error('it holds half of a surrogate pair, which is no character');
+}
+
+/** Expands the texts of one entry, remembers what came out of variables, and says which field a fault is in. */
 function createFilling(variables: Variables) {
-  const inserted: string[] = [];
+  const inserted = new Set<string>();
+  let room = MAX_ENTRY;
   const one = (field: string, value: string): string => {
     try {
-      const expanded = expand(value, variables);
-      inserted.push(...expanded.inserted);
+      const expanded = expand(value, variables, room);
+      checkText(expanded.text);
+      // An empty text takes room too, or there could be any number of them.
+      room -= expanded.text.length + 1;
+      for (const text of expanded.inserted) inserted.add(text);
       return expanded.text;
     } catch (error) {
-      throw new Error(`${field}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(`${shorten(field, LONGEST_FIELD)}: ${messageOf(error)}`);
     }
   };
   return {
-    inserted,
+    inserted: () => [...inserted],
     text: one,
     texts: (field: string, values: Readonly<Record<string, string>>) =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, one(`${field}.${name}`, value)])),

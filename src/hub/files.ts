@@ -5,15 +5,17 @@
  * - a whole entry replaces a whole entry; a project file that is not trusted starts, and stops, nothing;
  * - a file that cannot be understood, as while it is being written, counts as what it last was.
  */
-import { realpathSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Watched } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
-import { isMissing, readRegularFile } from '../skills/files.ts';
-import { idlePlan, type Plan, planOf } from './config.ts';
+import { isMissing, NOFOLLOW, readRegularFile } from '../skills/files.ts';
+import { shorten } from '../text.ts';
+import { idlePlan, LONGEST_NAME, type Plan, planOf } from './config.ts';
 import type { Environment } from './launch.ts';
-import { isTrusted, trustFile } from './trust.ts';
+import { lookUpTrust, trustFile } from './trust.ts';
 
 export interface FileOptions {
   readonly cwd: string;
@@ -39,10 +41,14 @@ export function readConfiguration(options: FileOptions, memory: Memory = new Map
   const { cwd, home, env } = options;
   const variables = { env, workspaceFolder: cwd, userHome: home };
   const plans = new Map<string, Plan>();
+  // Those of the project that would count if it were trusted.
+  const untrusted = new Map<string, Plan>();
   const problems: Problem[] = [];
+  const record = trustFile(home, env);
+  const files = filesOf(options);
 
-  for (const { file, needsTrust, mustExist } of filesOf(options)) {
-    const now = readEntries(file);
+  for (const { file, needsTrust, mustExist } of files) {
+    const now = readEntries(file, needsTrust);
     if (now.kind === 'broken') problems.push({ where: file, what: now.why });
     if (now.kind === 'absent' && mustExist) problems.push({ where: file, what: 'does not exist' });
     const found = now.kind === 'broken' ? memory.get(file) : now;
@@ -51,53 +57,64 @@ export function readConfiguration(options: FileOptions, memory: Memory = new Map
       continue;
     }
     memory.set(file, found);
-    const trusted = !needsTrust || found.servers.size === 0 || isTrusted(trustFile(home, env), file, found.text);
+    problems.push(...found.faults.map((what) => ({ where: file, what })));
+    const reason = needsTrust && found.servers.size > 0 ? distrust(record, file, found.digest) : undefined;
     for (const [name, entry] of found.servers) {
-      const plan = trusted
-        ? planOf(name, entry, { from: file, variables })
-        : idlePlan(name, file, 'untrusted', UNTRUSTED);
-      if (trusted || !plans.has(name)) plans.set(name, plan);
-      const { way } = plan;
-      if (way.kind === 'none' && way.state !== 'disabled')
-        problems.push({ where: file, what: `server "${name}": ${way.reason}` });
+      if (reason !== undefined) untrusted.set(name, idlePlan(name, file, 'untrusted', reason));
+      else {
+        plans.set(name, planOf(name, entry, { from: file, variables }));
+        untrusted.delete(name);
+      }
     }
   }
-  const record = trustFile(home, env);
+  for (const [name, plan] of untrusted) if (!plans.has(name)) plans.set(name, plan);
+  const inUse = new Set([...plans.values(), ...untrusted.values()]);
   // The directories of the record may be made only when the first project is trusted.
-  const places = [...filesOf(options).map(({ file }) => file), record, dirname(record), dirname(dirname(record))];
+  const places = [...files.map(({ file }) => file), record, dirname(record), dirname(dirname(record))];
   const watched = places.map((place) => ({ directory: dirname(place), only: basename(place) }));
-  return { plans: [...plans.values()], problems, watched };
+  return { plans: [...plans.values()], problems: [...problems, ...[...inUse].flatMap(problemOf)], watched };
 }
 
 export type Entries = { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string } | Understood;
 
 export interface Understood {
   readonly kind: 'read';
-  readonly text: string;
+  /** SHA-256 of the very bytes that `servers` was read from; empty where nobody is to trust them. */
+  readonly digest: string;
   readonly servers: ReadonlyMap<string, unknown>;
+  /** What is left out, and why. */
+  readonly faults: readonly string[];
 }
 
-export function readEntries(file: string): Entries {
-  let text: string;
+/** `careful`: the file may be a stranger's. It must not be a link, which would be another project's file. */
+export function readEntries(file: string, careful: boolean): Entries {
+  let bytes: Buffer;
   try {
-    text = readRegularFile(file, MAX_FILE).bytes.toString('utf8');
+    if (careful && lstatSync(file).isSymbolicLink()) return { kind: 'broken', why: LINK };
+    bytes = readRegularFile(file, careful ? MAX_PROJECT_FILE : MAX_FILE, careful ? NOFOLLOW : 0).bytes;
   } catch (error) {
     if (!isMissing(error)) return { kind: 'broken', why: `cannot be read: ${messageOf(error)}` };
     return { kind: 'absent' };
   }
-  const parsed = parse(text);
+  const parsed = parse(bytes.toString('utf8'));
   if (!parsed) return { kind: 'broken', why: 'is not a JSON object' };
   const { mcpServers = {} } = parsed;
   if (!isObject(mcpServers)) return { kind: 'broken', why: 'mcpServers must be an object' };
-  return { kind: 'read', text, servers: new Map(Object.entries(mcpServers)) };
+  const digest = careful ? createHash('sha256').update(bytes).digest('hex') : '';
+  return { kind: 'read', digest, ...chosenOf(Object.entries(mcpServers)) };
 }
 
 // --- internal ---
 
 const FILE_NAME = '.kode.json';
 const UNTRUSTED = 'not started: this project is not trusted; look at the file, then run "skillwire trust"';
+const LINK = 'is not read: it is a link, and what it leads to belongs to another project';
 // Agents keep their history in these files too.
 const MAX_FILE = 64 * 1024 * 1024;
+/** Of a project's file, which may be a stranger's and is read again and again. */
+export const MAX_PROJECT_FILE = 4 * 1024 * 1024;
+/** Servers of one file: people have a few dozen, and each is a process and some lines in the log. */
+export const MAX_SERVERS = 500;
 
 interface ConfigFile {
   readonly file: string;
@@ -105,20 +122,53 @@ interface ConfigFile {
   readonly mustExist: boolean;
 }
 
+/** The entries that are looked at. A name that is too long to be shown is not carried any further. */
+function chosenOf(entries: readonly (readonly [string, unknown])[]): Pick<Understood, 'servers' | 'faults'> {
+  const first = entries.slice(0, MAX_SERVERS);
+  const long = first.filter(([name]) => name.length > LONGEST_NAME);
+  return {
+    servers: new Map(first.filter(([name]) => name.length <= LONGEST_NAME)),
+    faults: [
+      ...long.map(([name]) => `server "${shorten(name, LONGEST_NAME)}": its name is over ${LONGEST_NAME} characters`),
+      ...(entries.length > MAX_SERVERS
+        ? [`names ${entries.length} servers; only the first ${MAX_SERVERS} are looked at`]
+        : []),
+    ],
+  };
+}
+
+/** Why a project's servers are not started; undefined: they are. */
+function distrust(record: string, file: string, digest: string): string | undefined {
+  const verdict = lookUpTrust(record, file, digest);
+  switch (verdict.kind) {
+    case 'trusted':
+      return undefined;
+    case 'unknown':
+      return UNTRUSTED;
+    case 'unreadable':
+      return `not started: whether this project is trusted is not known: ${verdict.why}`;
+  }
+}
+
+function problemOf({ name, from, way }: Plan): readonly Problem[] {
+  if (way.kind !== 'none' || way.state === 'disabled') return [];
+  return [{ where: from, what: `server "${name}": ${way.reason}` }];
+}
+
 function filesOf({ cwd, home, configFiles, trustProject }: FileOptions): readonly ConfigFile[] {
   const user = { file: join(home, FILE_NAME), needsTrust: false, mustExist: false };
   const project = { file: projectFile(cwd), needsTrust: !trustProject, mustExist: false };
   const given = configFiles.map((file) => ({ file: resolve(cwd, file), needsTrust: false, mustExist: true }));
   // In the home directory the project's file is the user's own.
-  return [user, ...(realPath(project.file) === realPath(user.file) ? [] : [project]), ...given];
+  return [user, ...(realPath(cwd) === realPath(home) ? [] : [project]), ...given];
 }
 
 /** A home may be reached by a link, while the working directory is told without. */
-function realPath(file: string): string {
+function realPath(directory: string): string {
   try {
-    return realpathSync(file);
+    return realpathSync(directory);
   } catch {
-    return file; // It does not exist, or cannot be looked at: reading it tells which.
+    return directory; // It does not exist, or cannot be looked at: reading what is in it tells which.
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * Blots out what a configuration entrusts to us.
  * Owns: what counts as a secret and how it is hidden. Leaves alone: where texts go.
- * Always true: a text that went through `redact` holds none of the secrets, in plain, URL or JSON spelling.
+ * Always true: a text that went through `redact` holds none of the secrets, nor a line of one, as they are or in URL, JSON
+ * or base64 spelling.
  */
 
 import { existsSync } from 'node:fs';
@@ -28,22 +29,45 @@ export function secretsOf({
   url,
   inserted,
 }: Confidence): readonly string[] {
-  return [
+  const all = [
     ...inserted,
     ...Object.values(env),
     ...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]),
     ...args.flatMap((arg, at) => secretsInArg(arg, args[at - 1] ?? '', cwd)),
     ...(url === undefined ? [] : secretsInUrl(url)),
   ];
+  return [...new Set(all)];
 }
 
+/** Everything that belongs to a secret goes, also where two of them overlap. Never throws. */
 export function createRedact(secrets: readonly string[]): Redact {
-  const spellings = secrets
-    .filter((secret) => secret.length >= SHORTEST && !COMMON.has(secret.toLowerCase()))
-    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]);
-  // Longest first, so that a secret inside another does not leave half of it standing.
-  const ordered = [...new Set(spellings)].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, BLOT), text);
+  const byStart = new Map<string, string[]>();
+  const firsts = new Set<number>();
+  for (const spelling of new Set(secrets.flatMap(partsOf).flatMap(spellingsOf))) {
+    const start = spelling.slice(0, SHORTEST);
+    const same = byStart.get(start);
+    if (same) same.push(spelling);
+    else byStart.set(start, [spelling]);
+    firsts.add(spelling.charCodeAt(0));
+  }
+  for (const same of byStart.values()) same.sort((a, b) => b.length - a.length);
+  const longestAt = (text: string, at: number) =>
+    firsts.has(text.charCodeAt(at))
+      ? byStart.get(text.slice(at, at + SHORTEST))?.find((spelling) => text.startsWith(spelling, at))
+      : undefined;
+
+  return (text) => {
+    let redacted = '';
+    // Up to here the text is dealt with.
+    let done = 0;
+    for (let at = 0; at + SHORTEST <= text.length; at += 1) {
+      const found = longestAt(text, at);
+      if (found === undefined) continue;
+      if (at >= done) redacted += text.slice(done, at) + BLOT;
+      done = Math.max(done, at + found.length);
+    }
+    return redacted + text.slice(done);
+  };
 }
 
 // --- internal ---
@@ -51,6 +75,8 @@ export function createRedact(secrets: readonly string[]): Redact {
 const BLOT = '[redacted]';
 // Shorter values protect nothing, and blotting them out would make every text unreadable.
 const SHORTEST = 4;
+// A plain word that is a line of a secret by itself is blotted out only when it has this length.
+const LONG_LINE = 8;
 const COMMON: ReadonlySet<string> = new Set([
   'true',
   'false',
@@ -62,6 +88,33 @@ const COMMON: ReadonlySet<string> = new Set([
   'bearer',
   'basic',
 ]);
+
+/** A secret, and each of its lines: a log shows a private key line by line. */
+function partsOf(secret: string): readonly string[] {
+  const lines = secret.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim());
+  return [secret, ...lines.filter((line) => line.length >= LONG_LINE || !PLAIN.test(line))].filter(isTelling);
+}
+
+const isTelling = (text: string) => text.length >= SHORTEST && !COMMON.has(text.toLowerCase());
+
+function spellingsOf(part: string): readonly string[] {
+  // Half of a surrogate pair cannot be encoded.
+  const text = part.toWellFormed();
+  const url = [encodeURIComponent(text), encodeURI(text)];
+  const lowerCase = url.map((one) => one.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
+  return [part, ...url, ...lowerCase, JSON.stringify(part).slice(1, -1), ...base64Of(text)];
+}
+
+/** As it stands inside a longer text that was encoded: three bytes make four characters, so there are three ways. */
+function base64Of(text: string): readonly string[] {
+  if (text.length < LONG_LINE) return [];
+  return [0, 1, 2].flatMap((offset) => {
+    const encoded = Buffer.from('\0'.repeat(offset) + text).toString('base64');
+    // The characters at both ends hold bits of what is around it.
+    const inner = encoded.slice(offset === 0 ? 0 : offset + 1).replace(/.=+$/, '');
+    return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
 
 /** What follows one of these is a secret even if it is a word. */
 const SECRET_FLAG = /^-[HpPuk]$|token|key|secret|pass|pwd|auth|cred|pat$|header|cookie|bearer|dsn|url|uri/i;
@@ -75,7 +128,8 @@ const SCRIPT_FLAG = /^-[a-z]*c$/;
 const ASSIGNMENT = /(?<![\w-])([A-Za-z_][\w-]*)=((?:"[^"]*"|'[^']*'|[^\s"'`;&|<>()])+)/g;
 const QUOTED = /"([^"]*)"|'([^']*)'/g;
 // What a shell or a language puts around a word without meaning it.
-const AROUND_WORD = /^["'`(]+|["'`);,&|]+$/g;
+const BEFORE_WORD: ReadonlySet<string> = new Set('"\'`(');
+const BEHIND_WORD: ReadonlySet<string> = new Set('"\'`);,&|');
 // Not yet expanded: it names a secret at most.
 const VARIABLE = /^\$\{[^}]*\}$/;
 
@@ -91,8 +145,16 @@ function secretsInValue(value: string, flag: string, cwd: string): readonly stri
   if (value === '' || isHarmless(value, flag, cwd)) return [];
   if (isUrl(value)) return SECRET_FLAG.test(flag) ? [value, ...secretsInUrl(value)] : secretsInUrl(value);
   // A header is a name and words, "Authorization: Bearer x"; a script has words that every other text has too.
-  const words = value.split(/\s+/).flatMap((word) => [word, word.replace(AROUND_WORD, '')]);
+  const words = value.split(/\s+/).flatMap((word) => [word, bare(word)]);
   return [value, ...words.filter((word) => !isHarmless(word, flag, cwd))];
+}
+
+function bare(word: string): string {
+  let start = 0;
+  let end = word.length;
+  while (start < end && BEFORE_WORD.has(word.charAt(start))) start += 1;
+  while (end > start && BEHIND_WORD.has(word.charAt(end - 1))) end -= 1;
+  return word.slice(start, end);
 }
 
 /** What a script sets before it runs something: the program that gets to see it may repeat it without its name. */
@@ -123,11 +185,22 @@ function secretsInUrl(text: string): readonly string[] {
   if (!isUrl(text)) return [];
   const { username, password, pathname, searchParams, search, hash } = new URL(text);
   return [
-    decodeURIComponent(username),
-    decodeURIComponent(password),
+    username,
+    password,
+    decoded(username),
+    decoded(password),
     ...pathname.split('/').filter((part) => !PLAIN.test(part)),
     ...searchParams.values(),
     search.slice(1),
     hash.slice(1),
   ].filter((value) => value !== '');
+}
+
+/** People write a bare `%` in passwords, which stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text.replaceAll('%25', '%');
+  }
 }

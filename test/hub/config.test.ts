@@ -195,7 +195,10 @@ test("a project's file starts nothing until it is trusted, as it is; then its en
 
   const trusted = run(tree, 'trust');
   assert.equal(trusted.status, 0, trusted.stderr);
-  assert.match(trusted.stdout, /^Trusted \S+\.kode\.json as it is now\. With --hub it starts:\n {2}both: \S+ /);
+  assert.match(
+    trusted.stdout,
+    /^With --hub, \S+\.kode\.json starts:\n {2}both: \S+ .*\nTrusted \S+ as it is now\.\n$/s,
+  );
   await before.waitForTools(has('both:mine', 'new:echo'), 'the trusted ones');
 
   // Trust is in the content: an edit takes it away again.
