@@ -1,11 +1,13 @@
 /** Odd entries in configurations: each spoils itself, nothing else, and gives no secret away. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { planOf } from '../../src/hub/config.ts';
 import { expand } from '../../src/hub/expand.ts';
 import { MAX_SERVERS, readConfiguration } from '../../src/hub/files.ts';
 import { createRedact, secretsOf } from '../../src/hub/redact.ts';
 import { startHub, upstream } from '../harness/hub.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const variables = {
@@ -120,6 +122,23 @@ test('a secret of several lines is blotted out line by line, and in base64 (10.1
     }
   }
   assert.equal(redact(encodeURIComponent('correct+horse/battery').toLowerCase()), '[redacted]');
+});
+
+test('no line of a secret is in the log or shown by the doctor (10.18)', async (t) => {
+  const tree = makeTree(t);
+  const env = { KEY: '-----BEGIN KEY-----\nMIIEvQIBADANs3cr3t-one\nhkiG9w0BAQEFs3cr3t-two\n-----END KEY-----' };
+  const servers = { one: { command: 'sh', args: ['-c', 'printf "%s\\n" "$KEY" >&2; exit 1'], env } };
+  const hub = await startHub(t, servers, { tree, args: ['--log-level', 'debug'] });
+  await hub.waitForStderr(/server one: failed/);
+  assert.match(hub.stderr(), /\[one\] \[redacted\]/);
+  assert.doesNotMatch(hub.stderr(), /MIIE|hkiG|s3cr3t-one/);
+  const { stdout, status } = spawnSync(process.execPath, [PROGRAM, 'doctor', '--hub'], {
+    cwd: tree.path,
+    env: { PATH: process.env.PATH, HOME: tree.at('home') },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0);
+  assert.doesNotMatch(stdout, /MIIE|hkiG|s3cr3t-one/);
 });
 
 test('where two secrets overlap neither shows (10.18)', () => {
