@@ -69,21 +69,35 @@ test('arguments nested a hundred thousand deep are refused like any other', asyn
   assert.deepEqual(codes(await replies(program, `{"jsonrpc":"2.0","id":${deep},"method":"ping"}`)), [[null, -32600]]);
 });
 
-test('a line of 5 MB is refused without being kept, and the next line counts', async (t) => {
+test('a line of 33 MiB is refused without being kept, by its id where that can be had, and the next line counts (10.23)', async (t) => {
   const program = start(t);
-  const long = `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(5_000_000)}"}`;
-  assert.deepEqual(codes(await replies(program, long)), [[null, -32600]]);
-  const fits = `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(4_000_000)}"}`;
+  const pad = 'x'.repeat(33 * 1024 * 1024);
+  const rows: readonly (readonly [string, unknown])[] = [
+    [`{"jsonrpc":"2.0","id":1,"method":"${pad}"}`, 1],
+    // As the official SDK writes it.
+    [
+      `{"method":"tools/call","params":{"name":"a","arguments":{"id":5,"b":"${pad}"}},"jsonrpc":"2.0","id":"two"}`,
+      'two',
+    ],
+    [`{"method":"tools/call","params":{"name":"a","arguments":{"id":5,"b":"${pad}","id":6}},"jsonrpc":"2.0"}`, null],
+    [`[{"jsonrpc":"2.0","id":1,"method":"${pad}"}]`, null],
+    [pad, null],
+  ];
+  for (const [line, id] of rows) {
+    assert.deepEqual(codes(await replies(program, line)), [[id, -32600]], line.slice(0, 80));
+  }
+  const fits = `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(31 * 1024 * 1024)}"}`;
   const [answer] = await replies(program, fits);
   assert.equal(answer.error.code, -32601);
   assert.ok(JSON.stringify(answer).length < 500, 'an error does not echo megabytes');
 });
 
-test('a huge id is given back whole', async (t) => {
+test('an id is given back whole, and one that goes on too long is none (10.1)', async (t) => {
   const program = start(t);
-  const id = 'ä'.repeat(1_000_000);
-  const [answer] = await replies(program, JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' }));
-  assert.equal(answer.id, id);
+  const send = (id: string) => replies(program, JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' }));
+  const [answer] = await send('ä'.repeat(1024));
+  assert.equal(answer.id, 'ä'.repeat(1024));
+  assert.deepEqual(codes(await send('ä'.repeat(1025))), [[null, -32600]]);
   assert.deepEqual(codes(await replies(program, '{"jsonrpc":"2.0","id":1e400,"method":"ping"}')), [[null, -32600]]);
 });
 

@@ -64,6 +64,17 @@ export function decode(text: string): Decoded {
   return value.map((one) => classify(one, isShallow));
 }
 
+/** The id of a message of which only the beginning and the end are left; null when it is in neither. */
+export function idIn(start: string, end: string): Id | null {
+  const found = idAtStart(start) ?? ID_AT_END.exec(end)?.[1];
+  try {
+    const id: unknown = JSON.parse(found ?? 'null');
+    return isId(id) ? id : null;
+  } catch {
+    return null; // Digits that are no number in JSON, such as 007.
+  }
+}
+
 /**
  * JSON for the wire. Throws what JSON.stringify throws (a circle, a text too long for a string).
  * U+2028 and U+2029 are escaped: JSON does not ask for it, but readers that split lines there lose the message
@@ -148,7 +159,24 @@ function tooDeep({ id: given, method }: Params, id: Id | null): Message {
     return { kind: 'response', id, outcome: { error: { code: -32603, message: why } } };
   }
   if (typeof method === 'string' && given === undefined) return { kind: 'notice', method, params: NO_PARAMS };
-  return invalid(id, why);
+  return id === null ? invalid(id, why) : { kind: 'invalid', id, error: invalidParams(why) };
+}
+
+const ID_VALUE = '("(?:[^"\\\\]|\\\\.)*"|-?\\d+)';
+const ID_AT_START = new RegExp(`^\\s*:\\s*${ID_VALUE}\\s*[,}]`);
+// What stands before the last brace of a whole message is a member of the message itself.
+const ID_AT_END = new RegExp(`[{,]\\s*"id"\\s*:\\s*${ID_VALUE}\\s*\\}\\s*$`);
+
+/** Only a member of the message itself counts, not an id among its arguments. */
+function idAtStart(text: string): string | undefined {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    const value = depth === 1 && token === '"id"' && ID_AT_START.exec(text.slice(index + token.length))?.[1];
+    if (value) return value;
+  }
+  return undefined;
 }
 
 const invalid = (id: Id | null, why: string): Invalid => ({ kind: 'invalid', id, error: invalidRequest(why) });

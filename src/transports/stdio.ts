@@ -5,7 +5,8 @@
  * - nothing but messages is written;
  * - while the output is full nothing more is begun or read, so a client that does not listen cannot make us hold
  *   more than the answers to what was begun before;
- * - once the input ends or `stop` fires, what was asked is answered, flushed, and the promise settles.
+ * - once the input ends or `stop` fires, what was asked is answered, flushed, and the promise settles; it does so too
+ *   when nobody takes the answers.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -13,6 +14,7 @@ import {
   createSession,
   encodeError,
   type Handle,
+  idIn,
   invalidRequest,
   parseError,
 } from '../protocol/index.ts';
@@ -27,12 +29,16 @@ export interface StdioOptions {
   readonly stop: AbortSignal;
   /** Called when nothing more will be read, before what is in flight is waited for. */
   readonly onLast?: () => void;
+  readonly lastFlushMs?: number;
 }
+
+// Nobody asks any more, and nobody has taken a byte of what is left to say for so long.
+export const LAST_FLUSH_MS = 10_000;
 
 export async function serveStdio(
   handle: Handle,
   { input, output }: Pipes,
-  { stop, onLast }: StdioOptions,
+  { stop, onLast, lastFlushMs = LAST_FLUSH_MS }: StdioOptions,
 ): Promise<void> {
   const outlet = createOutlet(output);
   const session = createSession(outlet.send);
@@ -41,21 +47,24 @@ export async function serveStdio(
   const inFlight = new Set<Promise<void>>();
   const lines = createLineSplitter({
     line: (text) => void waiting.push(text),
-    tooLong: (limit) => outlet.send(encodeError(null, invalidRequest(`a line is over ${limit} bytes`))),
+    tooLong: (limit, start, end) =>
+      outlet.send(encodeError(idIn(start, end), invalidRequest(`a line is over ${limit} bytes`))),
     notText: () => outlet.send(encodeError(null, parseError('a line is not UTF-8'))),
   });
 
-  function beginSome(): void {
-    for (const text of waiting.splice(0, LINES_PER_TURN)) {
-      const done = handle(session, text, exchange).then(() => void inFlight.delete(done));
-      inFlight.add(done);
-    }
+  function begin(text: string): Promise<void> {
+    const done = handle(session, text, exchange).finally(() => inFlight.delete(done));
+    inFlight.add(done);
+    return done;
   }
+  const beginSome = () => waiting.splice(0, LINES_PER_TURN).map(begin);
   async function workInTurns(): Promise<void> {
     do {
       await outlet.turn();
-      beginSome();
-    } while (waiting.length > 0);
+      const begun = beginSome();
+      // Large answers take a moment to make, and show only then whether anybody takes them.
+      if (waiting.length > 0) await Promise.race([Promise.all(begun), wait(TURN_MS)]);
+    } while (waiting.length > 0 && !outlet.isBroken());
   }
   /** Begins what waits: at once, as for a client with one request at a time, or gives a promise when it takes longer. */
   function work(): Promise<void> | undefined {
@@ -64,10 +73,12 @@ export async function serveStdio(
     return undefined;
   }
 
-  const ended = await readAll(input, { stop, broken: outlet.broken }, (chunk) => {
+  const take = (chunk: Uint8Array) => {
     lines.push(chunk);
     return work();
-  });
+  };
+  const onEnd = () => outlet.breakIfUnread(lastFlushMs);
+  const ended = await readAll(input, { stop, broken: outlet.broken, onEnd }, take);
   // A line that was cut off by `stop` was never asked.
   if (ended) lines.end();
   await work();
@@ -75,6 +86,7 @@ export async function serveStdio(
   await Promise.race([Promise.all(inFlight), outlet.broken]);
   session.end();
   await Promise.race([outlet.flush(), outlet.broken]);
+  outlet.close();
 }
 
 // --- internal ---
@@ -82,19 +94,25 @@ export async function serveStdio(
 // One read brings a thousand small requests, and each may be answered with a megabyte. After these few the answers
 // leave, and we learn whether anybody takes them.
 const LINES_PER_TURN = 32;
+// What takes longer waits for another server, and others should not wait for it.
+const TURN_MS = 250;
 
 // More than this does not wait for what else may be ready: one text can grow only so long.
 const MOST_PENDING = 1024 * 1024;
 
+const wait = (milliseconds: number) => new Promise<void>((done) => void setTimeout(done, milliseconds));
+
 interface Ends {
   readonly stop: AbortSignal;
   readonly broken: Promise<void>;
+  /** Called when nothing more is read, before the last chunk is dealt with. */
+  onEnd(): void;
 }
 
 /** Hands over every chunk, each when the last is dealt with; gives whether it was the input that ended. */
 function readAll(
   input: Readable,
-  { stop, broken }: Ends,
+  { stop, broken, onEnd }: Ends,
   take: (chunk: Uint8Array) => Promise<void> | undefined,
 ): Promise<boolean> {
   return new Promise((done) => {
@@ -110,7 +128,9 @@ function readAll(
       });
     };
     const finish = (ended: boolean) => {
+      if (over) return;
       over = true;
+      onEnd();
       input.off('data', onChunk);
       input.pause();
       void taken.then(() => done(ended));
@@ -129,23 +149,27 @@ function createOutlet(output: Writable) {
   let size = 0;
   let room: Promise<void> | undefined;
   let makeRoom = () => {};
+  let taken = 0;
+  let isBroken = false;
+  let end = () => {};
   const broken = new Promise<void>((done) => {
-    const end = () => {
+    end = () => {
+      isBroken = true;
       done();
       makeRoom();
     };
-    output.on('error', end);
-    output.once('close', end);
   });
+  output.on('error', end);
+  output.once('close', end);
   output.on('drain', () => makeRoom());
 
   function write(): void {
     const text = pending.join('');
     pending = [];
     size = 0;
-    if (text === '' || !output.writable) return;
+    if (text === '' || isBroken || !output.writable) return;
     // As bytes: a queue of texts may only come to 2 GB, and would then end the program.
-    if (output.write(Buffer.from(text)) || room) return;
+    if (output.write(Buffer.from(text), () => taken++) || room) return;
     room = new Promise((done) => {
       makeRoom = () => {
         room = undefined;
@@ -156,6 +180,17 @@ function createOutlet(output: Writable) {
 
   return {
     broken,
+    isBroken: () => isBroken,
+    close: () => end(),
+    /** From now on an output that takes nothing for so long counts as broken. */
+    breakIfUnread(patience: number): void {
+      let before = -1;
+      const look = setInterval(() => {
+        if (output.writableLength > 0 && taken === before) end();
+        before = taken;
+      }, patience / 2);
+      void broken.then(() => clearInterval(look));
+    },
     isFull: () => room !== undefined,
     // Answers that are ready together leave in one write.
     send(text: string): void {

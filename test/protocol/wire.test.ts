@@ -6,6 +6,7 @@ import {
   encodeNotice,
   encodeRequest,
   encodeResult,
+  idIn,
   isProgressToken,
   MAX_BATCH,
   MAX_ID,
@@ -23,7 +24,7 @@ test('what is nested too deep comes back as an error, and what is not can be enc
   for (const levels of [MAX_NESTING - 1, 5_000, 1_000_000]) {
     const deep = nested(levels);
     const request = decode(`{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":${deep}}}`) as Answer;
-    assert.deepEqual([request.kind, request.id, request.error.code], ['invalid', 7, -32600]);
+    assert.deepEqual([request.kind, request.id, request.error.code], ['invalid', 7, -32602]);
     assert.match(request.error.message, /nested deeper than 500 levels/);
     // Whoever waits for this answer must learn that it came.
     const error = decode(`{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"","data":${deep}}}`) as Answer;
@@ -64,6 +65,30 @@ test('an id and a progress token are text of a bounded length or a whole number 
   const long = decode(`{"jsonrpc":"2.0","id":"${'x'.repeat(MAX_ID + 1)}","method":"ping"}`) as Answer;
   assert.deepEqual([long.kind, long.id], ['invalid', null]);
   assert.match(long.error.message, /id is over 1024 characters/);
+});
+
+test('the id of a message is found in what is left of it, if it is there (10.23)', () => {
+  const rows: readonly (readonly [start: string, end: string, id: unknown])[] = [
+    ['{"jsonrpc":"2.0","id":7,"method":"x', '', 7],
+    ['{ "id" : "a\\"b" , "method":"x', '', 'a"b'],
+    ['{"id":-1}', '', -1],
+    ['{"params":{"id":5},"id":6,"x', '', 6],
+    ['{"params":[{"id":5}],"a":"id","b":"{","id":6,"x', '', 6],
+    ['{"params":{"id":5,"x', 'y"},"jsonrpc":"2.0","id":8}', 8],
+    ['{"x', 'y","id":"a\\"b"} \r', 'a"b'],
+    ['{"x', '","id":8}}', null],
+    ['{"x', '\\"id\\":8}"}', null],
+    ['{"x', '"},{"id":8}]', null],
+    ['{"id":12', '', null],
+    ['{"id":1.5,"x', '', null],
+    ['{"id":007,"x', '', null],
+    ['{"id":null,"x', '', null],
+    [`{"id":"${'x'.repeat(1025)}","x`, '', null],
+    ['{"a":"\\"id\\":5,', '', null],
+    ['[{"id":5,"x', '', null],
+    ['', '', null],
+  ];
+  for (const [start, end, id] of rows) assert.equal(idIn(start, end), id, `${start} … ${end}`);
 });
 
 test('a batch has a bounded number of messages (10.2)', () => {

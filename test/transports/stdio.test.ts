@@ -14,13 +14,20 @@ const idsIn = (text: string) =>
     .filter(Boolean)
     .map((one) => JSON.parse(one).id);
 
+/** From Node 24 on one `read` gives one chunk. */
+function everythingIn(output: PassThrough): string {
+  let text = '';
+  for (let chunk = output.read(); chunk !== null; chunk = output.read()) text += chunk;
+  return text;
+}
+
 /** Both ends of a pair of pipes, with a few methods behind them. */
 function open(methods: readonly Method[], output: Writable = new PassThrough()) {
   const input = new PassThrough();
   const stop = new AbortController();
   const handle = createHandle([legacyEra({ methods, notices: [] })], () => {});
   const served = serveStdio(handle, { input, output }, { stop: stop.signal });
-  const written = () => String(output instanceof PassThrough ? (output.read() ?? '') : '');
+  const written = () => (output instanceof PassThrough ? everythingIn(output) : '');
   return { input, output, served, stop, written };
 }
 
@@ -58,6 +65,19 @@ test('an output that breaks ends it, whatever is still in flight', async () => {
   const { input, served } = open([{ name: 'held', run: () => new Promise(() => {}) }], output);
   input.write(line(1, 'held') + line(2, 'unknown'));
   await served;
+});
+
+test('an output that nobody reads does not keep it from ending once the input has ended (10.12)', async () => {
+  for (const count of [1, 200]) {
+    const output = new Writable({ highWaterMark: 1024, write() {} });
+    const big = { name: 'big', run: () => ({ text: 'x'.repeat(100_000) }) };
+    const input = new PassThrough();
+    const handle = createHandle([legacyEra({ methods: [big], notices: [] })], () => {});
+    const stop = new AbortController().signal;
+    const served = serveStdio(handle, { input, output }, { stop, lastFlushMs: 100 });
+    input.end(Array.from({ length: count }, (_, at) => line(at, 'big')).join(''));
+    await served;
+  }
 });
 
 test('answers that are ready together leave in one write', async () => {
@@ -119,7 +139,7 @@ for (const way of ['end', 'stop'] as const) {
     if (way === 'end') input.end(line(5000, 'ping').trimEnd());
     else stop.abort();
     await served;
-    assert.equal(idsIn(String(output.read())).length, way === 'end' ? 5001 : 5000);
+    assert.equal(idsIn(everythingIn(output)).length, way === 'end' ? 5001 : 5000);
   });
 }
 
