@@ -72,17 +72,21 @@ export interface Place {
 /** The skill a URI leads into, and the path in it; undefined when there is none, or the path is no plain path. */
 export function placeAt({ roots }: Addresses, uri: string): Place | undefined {
   if (!uri.startsWith(SCHEME) || uri.length > LONGEST_URI) return undefined;
+  const parts = uri.slice(SCHEME.length).split('/', MOST_SEGMENTS + 1);
+  if (parts.length > MOST_SEGMENTS) return undefined;
   const segments: string[] = [];
-  for (const part of uri.slice(SCHEME.length).split('/')) {
+  for (const part of parts) {
     const segment = decodeSegment(part);
     if (segment === undefined || !isPlainSegment(segment)) return undefined;
     segments.push(segment);
   }
+  const whole = SCHEME + segments.map(encodeSegment).join('/');
   // The innermost skill answers for its own files.
-  for (let length = segments.length; length > 0; length--) {
-    const root = SCHEME + segments.slice(0, length).map(encodeSegment).join('/');
+  for (let [end, length] = [whole.length, segments.length]; length > 0; length--) {
+    const root = whole.slice(0, end);
     const listed = roots.get(root);
     if (listed) return { root, listed, path: segments.slice(length).join('/') };
+    end = whole.lastIndexOf('/', end - 1);
   }
   return undefined;
 }
@@ -110,6 +114,8 @@ export function compare(a: string, b: string): number {
 const SCHEME = 'skill://';
 // The longest path most systems take has 4096 bytes; percent-encoding triples it at most.
 const LONGEST_URI = 3 * 4096;
+// A skill lies at most 8 levels below its root, and people do not nest files a hundred deep. Each level costs a look-up.
+const MOST_SEGMENTS = 128;
 // On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
 const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
 

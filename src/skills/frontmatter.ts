@@ -5,7 +5,7 @@
  * Owns: the typing. Leaves alone: where the block begins and ends, and YAML's grammar (skill.ts).
  * Always true: what cannot be told for certain is refused, never guessed.
  */
-import { cutHead, parseYaml } from './skill.ts';
+import { cutHead, MAX_HEAD, parseYaml } from './skill.ts';
 
 export type FrontMatter =
   | { readonly kind: 'read'; readonly fields: Readonly<Record<string, unknown>> }
@@ -22,7 +22,7 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
   const mark = MARKS.find((one) => !block.includes(one));
   if (mark === undefined) return unfit('holds too many private-use characters');
   try {
-    const { [mark]: _end, ...parsed } = await parseYaml(fence(block.replace(NUMERIC_START, mark), mark));
+    const { [mark]: _end, ...parsed } = await parseYaml(fence(markNumbers(block, mark), mark));
     return { kind: 'read', fields: createConverter(mark).fields(parsed, 0) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -37,10 +37,29 @@ const unfit = (why: string): FrontMatter => ({ kind: 'unfit', why: `its front ma
 // The YAML reader we have types by YAML 1.1. A mark before a plain scalar that could be a number or a date makes it
 // text, and tells it from quoted text, which the mark never starts. Whatever stays of a mark elsewhere is taken out.
 const MARKS = ['\ue000', '\ue001', '\ue002', '\ue003'];
-// In lists and maps in brackets a value may stand on a later line, behind comments even; but not so the text of a block
-// whose opening line has a comment.
-const NUMERIC_START =
-  /(?<=[:?-][ \t]+|[[{,]\s*(?:#[^\n]*\n\s*)*|["']:[ \t]*)(?<![|>][-+\d]*[ \t]+#[^\n]*\n\s*)(?=[-+]?\.?\d|[-+]?\.(?:inf|nan)\b)/gi;
+
+/** The block with a mark before everything that could be a number. Each line is looked at once, so it is linear. */
+function markNumbers(block: string, mark: string): string {
+  // In lists and maps in brackets a value may stand on a later line, behind comments even.
+  let isOpen = false;
+  const marked = block.split('\n').map((line) => {
+    const isKept = line.trim() === '' || (isOpen && /^\s*#/.test(line));
+    const starts = isOpen || NUMERIC_KEY.test(line) ? NUMERIC_OR_FIRST : NUMERIC;
+    // Not so the text of a block whose opening line has a comment.
+    if (!isKept) isOpen = OPEN_END.test(line) && !BLOCK_COMMENT.test(line);
+    return line.replace(starts, `$&${mark}`);
+  });
+  return marked.join('\n');
+}
+
+const NUMBER = '(?=[-+]?\\.?\\d|[-+]?\\.(?:inf|nan)\\b)';
+const BEFORE_NUMBER = '[:?-][ \\t]+|[[{,][ \\t]*|["\']:[ \\t]*';
+const NUMERIC = new RegExp(`(?:${BEFORE_NUMBER})${NUMBER}`, 'gi');
+const NUMERIC_OR_FIRST = new RegExp(`(?:^[ \\t]*|${BEFORE_NUMBER})${NUMBER}`, 'gi');
+// A key at the start of its line. The same line in a text loses the mark again: with a colon it is never a number.
+const NUMERIC_KEY = /^[ \t]*[-+.\d].*?:(?:[ \t]|$)/;
+const OPEN_END = /[[{,][ \t]*(?:#|$)/;
+const BLOCK_COMMENT = /[|>][-+\d]*[ \t]+#/;
 
 /** On its way to the YAML reader a block is trimmed, which would cost it an indentation, or line breaks that count. */
 function fence(block: string, mark: string): string {
@@ -52,16 +71,29 @@ const KEEPS_BREAKS = /[|>]\d?\+/;
 const INTEGER = /^[-+]?\d+$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
 const OCTAL = /^0o[0-7]+$/;
-const HEXADECIMAL = /^0x[\da-f]+$/i;
+const HEXADECIMAL = /^0x[\da-fA-F]+$/;
 const NOT_JSON = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
 // Aliases can make a small block a huge value, or an endless one.
 const MOST_VALUES = 10_000;
 const DEEPEST = 32;
+// As often as a block may repeat one text by aliases, and no more: the result stays within a few times its source.
+const MOST_CHARACTERS = 4 * MAX_HEAD;
 
 function createConverter(mark: string) {
   let values = 0;
-  const clean = (text: string) => text.replaceAll(mark, '');
+  let characters = 0;
+
+  function clean(text: string): string {
+    characters += text.length;
+    if (characters > MOST_CHARACTERS) throw new Error('it is too large or too deep');
+    return text.replaceAll(mark, '');
+  }
+
+  /** A bare number is a key by its value, as it is to every reader that makes JSON of it. */
+  function keyOf(key: string): string {
+    return key.startsWith(mark) ? String(scalar(clean(key))) : clean(key);
+  }
 
   function convert(value: unknown, depth: number): unknown {
     values++;
@@ -75,7 +107,7 @@ function createConverter(mark: string) {
   }
 
   function fields(object: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
-    const entries = Object.entries(object).map(([key, value]) => [clean(key), convert(value, depth + 1)] as const);
+    const entries = Object.entries(object).map(([key, value]) => [keyOf(key), convert(value, depth + 1)] as const);
     if (entries.some(([key]) => key === '__proto__')) throw new Error('it has a key "__proto__"');
     if (entries.some(([key]) => key === '<<')) throw new Error('it merges keys with "<<"');
     return Object.fromEntries(entries);

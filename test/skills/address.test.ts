@@ -144,3 +144,23 @@ test('a URI leads back to its file, however it is spelled', () => {
   }
   assert.equal(placeAt(addresses, 'skill://claude/%61/%2Ex')?.path, '.x');
 });
+
+test('a long URI costs linear time, wherever it leads (10.4)', () => {
+  const { addresses } = createAddresses([listed({ name: 'a' })]);
+  const start = performance.now();
+  for (const piece of ['a/', '%61/', 'ü/', 'x', '%', '/', 'a/../', '%2F']) {
+    for (const prefix of ['skill://claude/a/', 'skill://', 'skill://claude/']) {
+      const uri = prefix + piece.repeat(12_000 / piece.length);
+      for (const one of [uri, `${uri}x`, uri.slice(0, 12_000)]) placeAt(addresses, one);
+    }
+  }
+  const took = performance.now() - start;
+  assert.ok(took < 500, `${Math.round(took)} ms`);
+});
+
+test('a URI has no more segments than a path has levels (10.4)', () => {
+  const { addresses } = createAddresses([listed({ name: 'a' })]);
+  const path = Array(100).fill('d').join('/');
+  assert.equal(placeAt(addresses, `skill://claude/a/${path}`)?.path, path);
+  assert.equal(placeAt(addresses, `skill://claude/a/${path}/${path}`), undefined);
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
 import { readFrontMatter } from '../../src/skills/frontmatter.ts';
+import { MAX_HEAD, readHead } from '../../src/skills/skill.ts';
 
 const DATE = ['2026', '01', '02'].join('-');
 
@@ -18,6 +19,8 @@ const SCALARS: readonly (readonly [written: string, value: unknown])[] = [
   ['010', 10],
   ['0o10', 8],
   ['0x1F', 31],
+  ['0X1f', '0X1f'],
+  ['0O17', '0O17'],
   ['0b11', '0b11'],
   ['1_000', '1_000'],
   ['1.10', 1.1],
@@ -74,7 +77,7 @@ test('a list or map in brackets may go over several lines, comments among them',
   assert.deepEqual(await fieldsOf('a: [\n  1,\n  "2", 3\n]'), { a: [1, '2', 3] });
   assert.deepEqual(await fieldsOf('a: [ # some\n  1, # one\n\n  # two\n  010\n]'), { a: [1, 10] });
   assert.deepEqual(await fieldsOf(`a: {\n  k: 1,\n  5: ${DATE},\n  .5: x }\nb: 2`), {
-    a: { k: 1, 5: DATE, '.5': 'x' },
+    a: { k: 1, 5: DATE, '0.5': 'x' },
     b: 2,
   });
   assert.deepEqual(await fieldsOf('a: x,\n  5\nb: "[\n  5"\nc: |- # text,\n  5'), { a: 'x, 5', b: '[ 5', c: '5' });
@@ -163,6 +166,8 @@ test('we read front matter as the official SDK does', async () => {
     'x: "\\u00e9 \\t \\x41"',
     'x:\n- 1\n- 2',
     'x:\n  - a: 1\n    b: 2\n  - - 3',
+    `0X1f: a\n12:30: b\n1_0: c\n"011": d\n${DATE}: e\nx: {0X1f: a, 1_0 : b, "013": c}`,
+    'x: |-\n  010: a\ny: |-\n  5:\nz: >-\n  7: b\n  8: c',
   ];
   for (const block of blocks) {
     const text = `---\nname: a\ndescription: d\n${block}\n---\nbody\n`;
@@ -171,4 +176,104 @@ test('we read front matter as the official SDK does', async () => {
     const ours = await readFrontMatter(text);
     assert.deepEqual([ours.kind === 'read' ? ours.fields : ours], theirs, block);
   }
+});
+
+const fill = (text: string) => text.repeat(Math.floor((MAX_HEAD - 100) / text.length));
+const lines = (count: number, line: (nth: number) => string) =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+const bomb = (levels: number) =>
+  `a0: &a0 [x, x, x, x, x, x, x, x]\n${lines(levels, (n) => `a${n + 1}: &a${n + 1} [${Array(8).fill(`*a${n}`).join(',')}]`)}`;
+
+/** Each about as long as a block may be, and made to cost as much as it can. */
+const HOSTILE: Readonly<Record<string, string>> = {
+  'numbers behind commas': `a: [${fill('1,')}]`,
+  'numbers behind blank lines': `a: [${fill(`1,${'\n'.repeat(900)}`)}]`,
+  'numbers behind comments': `a: [\n${fill('# x\n')}1]`,
+  'comments in comments': `a: [\n${fill('#')}\n1]`,
+  'commas and comments': fill(',#'),
+  'commas, comments and a line separator': `${fill(',#')}\u2028`,
+  'comments that open nothing': fill('#\n 1'),
+  'comments of block texts': fill('|1 # '),
+  'block marks': fill('|'),
+  'block marks and digits': `${fill('>1')} `,
+  'dashes and blanks': fill('-  '),
+  'dashes and numbers': fill('- -1'),
+  'colons and blanks': fill(':  '),
+  'quotes and colons': fill('":'),
+  digits: `a: ${fill('1')}`,
+  underscores: `a: ${fill('1_')}`,
+  'base sixty': `a: ${fill('1:1')}.`,
+  'a fraction of a second': `a: 2001-01-01t00:00:00.${fill('0')}`,
+  'blanks in runs': `a: b${fill(`${' '.repeat(990)}c`)}`,
+  'wide blanks': `a: b${fill('\u3000')}c`,
+  'hard blanks': `a: b${fill('\u00a0')}c`,
+  'blank lines': `a: b${fill(`${'\n'.repeat(990)} c`)}`,
+  'line breaks in brackets': `a: [${fill('\n'.repeat(990).concat('x,'))}]`,
+  tabs: `a: b${fill('\t'.repeat(900).concat('\n '))}`,
+  'open brackets': `a: ${fill('[')}`,
+  'open braces': `a: ${fill('{a: ')}`,
+  'brackets in brackets': `a: ${'['.repeat(16_000)}${']'.repeat(16_000)}`,
+  'lists in lists': `a:\n  ${fill('- ')}`,
+  'keys in keys': fill('? '),
+  'lists in keys': fill('? - '),
+  'deep maps': lines(240, (n) => `${' '.repeat(n)}a:`),
+  'a long key': `${fill('a')}: 1`,
+  'many keys': lines(3500, (n) => `k${n}:`),
+  'many colons': fill('a: '),
+  'an open quote': `a: "${fill('b\n ')}`,
+  'an open quote of escapes': `a: "${fill('\\')}`,
+  quotes: fill("'"),
+  'two quotes far apart': `name: "${fill('x" ')}`,
+  anchors: lines(2000, (n) => `a${n}: &x${n} 1`),
+  aliases: `a: &x 1\nb: [${fill('*x,')}]`,
+  'aliases of a long text': `a: &x ${'y'.repeat(16_000)}\nb: [${'*x,'.repeat(5000)}]`,
+  'aliases of aliases': bomb(700),
+  'aliases of aliases as a key': `${bomb(20)}\n? *a20\n: 1`,
+  merges: `a: &a {${lines(1500, (n) => `k${n}: 1,`).replaceAll('\n', ' ')}}\n${lines(900, (n) => `b${n}: {<<: *a}`)}`,
+  tags: fill('!a '),
+  'a long tag': `a: !<${fill('a')}> x`,
+  'ordered maps': `a: !!omap [${lines(1800, (n) => `{k${n}: 1},`).replaceAll('\n', ' ')}]`,
+  'base 64': `a: !!binary ${fill('ab==')}`,
+  directives: fill('%YAML 1.2\n'),
+  'fences that are none': fill('---x\n'),
+  'code fences': fill('```\n'),
+  'folded text': `a: >\n${fill('  b\n\n   c\n')}`,
+  'kept breaks': `a: |+\n${fill('>+')}`,
+};
+
+// A block of this size takes a few milliseconds; the expressions that stood here before took seconds.
+const BOUND_MS = 1000;
+
+for (const [what, block] of Object.entries(HOSTILE)) {
+  test(`a block of hostile front matter costs little: ${what} (10.3)`, async () => {
+    const texts = [`---\n${block}\n---\n`, `---\nname: a\ndescription: d\n${block}\n---\n`];
+    for (const text of [...texts, ...texts.map((one) => one.replaceAll('\n', '\r\n'))]) {
+      const start = performance.now();
+      await readHead(text);
+      const reading = await readFrontMatter(text);
+      const took = performance.now() - start;
+      assert.ok(took < BOUND_MS, `${Math.round(took)} ms`);
+      const size = JSON.stringify(reading).length;
+      assert.ok(size < 10 * MAX_HEAD, `${size} characters came of it`);
+    }
+  });
+}
+
+test('text around front matter costs little however it looks (10.3)', async () => {
+  const starts = ['\n', ' \n', '<!--', '<!-- -->', '<!-- -->\n', '```a\n', '\ufeff', '---', '--- ', '-', '\r', '```'];
+  for (const piece of starts) {
+    for (const end of ['', '\n---\n', '\n---\nname: a\n---\n']) {
+      const start = performance.now();
+      await readHead(piece.repeat(1_000_000 / piece.length) + end);
+      await readHead(`---\n${piece.repeat(1_000_000 / piece.length)}${end}`);
+      assert.ok(performance.now() - start < BOUND_MS, JSON.stringify([piece, end]));
+    }
+  }
+});
+
+test('a bare number is a key by its value, typed as YAML 1.2 types it (11.11)', async () => {
+  assert.deepEqual(await fieldsOf('010: a\nx:\n  0x1f: b\n  0X1f: c\n  "010": d'), {
+    10: 'a',
+    x: { 31: 'b', '0X1f': 'c', '010': 'd' },
+  });
 });
