@@ -199,7 +199,10 @@ async function readField(block: string, key: string): Promise<unknown> {
   try {
     return textField(await parseYaml(source), source, key);
   } catch {
-    return asWritten(lines); // Most often a colon in a value that should have been quoted.
+    const written = writtenValue(lines);
+    // Most often a colon in a value that should have been quoted. Where the end of a value is missing, all else would
+    // be a guess.
+    return isClosed(written) ? unquoted(written) : undefined;
   }
 }
 
@@ -216,12 +219,30 @@ function fieldLines(block: string, key: string): readonly string[] | undefined {
   return [first.replace(/^#+ /, ''), ...(stop === -1 ? rest : rest.slice(0, stop))];
 }
 
-/** The value without its key, block mark and quotes, its lines joined by blanks. */
-function asWritten([first = '', ...more]: readonly string[]): string {
+/** The value without its key and block mark, its lines joined by blanks. */
+function writtenValue([first = '', ...more]: readonly string[]): string {
   const start = first.slice(first.indexOf(':') + 1).trim();
   const parts = [/^[|>][+-]?\d?$/.test(start) ? '' : start, ...more.map((line) => line.trim())];
-  const text = parts.filter((part) => part !== '').join(' ');
-  return /^(["'])(.*)\1$/s.exec(text)?.[2] ?? text;
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+const asWritten = (lines: readonly string[]) => unquoted(writtenValue(lines));
+
+function unquoted(value: string): string {
+  return /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value;
+}
+
+/** Whether the quote or bracket that a value begins with, if any, has its end in it. */
+function isClosed(value: string): boolean {
+  if (value.startsWith('"')) return /^"(?:[^"\\]|\\.)*"/s.test(value);
+  if (value.startsWith("'")) return /^'(?:[^']|'')*'(?!')/.test(value);
+  if (!/^[[{]/.test(value)) return true;
+  let depth = 0;
+  for (const [sign] of value.matchAll(/[[\]{}]/g)) {
+    depth += sign === '[' || sign === '{' ? 1 : -1;
+    if (depth === 0) return true;
+  }
+  return false;
 }
 
 function firstLine(error: unknown): string {

@@ -263,3 +263,29 @@ function mergeChain(): string {
   const links = Array.from({ length: 900 }, (_, at) => `m${at + 1}: &m${at + 1} {<<: *m${at}, k${at}: 1}`);
   return `m0: &m0 {k: 1}\n${links.join('\n')}\n${BASE}`;
 }
+
+const UNCLOSED: readonly (readonly [what: string, block: string])[] = [
+  ['a list as a name', 'name: [unclosed\ndescription: d'],
+  ['a list as a description', 'name: a\ndescription: [one, [two]'],
+  ['a map', 'name: a\ndescription: {one: two'],
+  ['a double quote', 'name: "a\ndescription: d'],
+  ['a double quote before the next key', 'name: a\ndescription: "goes on\nversion: 1'],
+  ['a double quote that is escaped', 'name: a\ndescription: "goes \\" on'],
+  ['a single quote', "name: 'a\ndescription: d"],
+  ['a single quote that is doubled', "name: a\ndescription: 'it''s"],
+  ['a quote over several lines', 'name: a\ndescription: "one\n  two\n  three'],
+  ['a quote below its key', 'name: a\ndescription:\n  "one: two'],
+];
+
+for (const [what, block] of UNCLOSED) {
+  test(`a value that never ends is unusable, not guessed: ${what} (11.13)`, async () => {
+    const reading = await readHead(fenced(block));
+    assert.equal(reading.kind, 'unusable', JSON.stringify(reading));
+    assert.match(reading.kind === 'unusable' ? reading.why : '', /^front matter is not valid YAML: /);
+  });
+}
+
+test('a value that begins with a quote or bracket and closes it is still read (11.13)', async () => {
+  for (const value of ['[beta] files', '{x} y', '"a" b', "'a' b", '"a\\"b" c', "'it''s' so", '[a [b] c] d'])
+    assert.deepEqual(await outcome(fenced(`name: a\ndescription: ${value}`)), ['a', value, '*']);
+});
