@@ -1,12 +1,15 @@
 /**
  * What belongs to a skill: the regular files and directories that really lie in its own directory.
  * Owns: how a path is followed. Leaves alone: what is read (library.ts), how paths are spelled (address.ts).
- * Always true: a link that leads out of the skill is never followed; a link that leads back up is no part of it.
+ * Always true:
+ * - a link that leads out of the skill is never followed; a link that leads back up is no part of it;
+ * - nothing is given of a directory that has become a link since it was found, nor of what is skipped, whatever way leads there.
+ * Everywhere here `directory` is that of a skill, without any link, as it was when the skill was found.
  */
 import { type BigIntStats, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { compare, isPlainSegment } from './address.ts';
-import { codeOf, isBelow, isMissing, look, SKIPPED } from './files.ts';
+import { codeOf, ELSEWHERE, isBelow, isMissing, isSkipped, look, passesSkipped, placeOf } from './files.ts';
 import type { Pacer } from './pace.ts';
 
 /** Every host of the Skills extension accepts this many files and bytes, so this is what we list. */
@@ -21,8 +24,8 @@ export interface Spot {
   readonly stats: BigIntStats;
 }
 
-/** Why there is nothing to be had at a path; `closed`: the system does not let us look. */
-export type Nothing = 'outside' | 'missing' | 'closed';
+/** Why there is nothing to be had at a path; `closed`: the system does not let us look; `moved`: a link took its place. */
+export type Nothing = 'outside' | 'missing' | 'closed' | 'moved';
 
 /** What stands at a path of a skill. Never throws. */
 export function find(directory: string, path: string): Spot | Nothing {
@@ -67,7 +70,9 @@ export async function findFiles(directory: string, pace: Pacer): Promise<readonl
     }
   }
 
-  await visit([homeOf(directory)], '');
+  const home = homeOf(directory);
+  if (home === 'moved') throw new Unfit(`its directory ${ELSEWHERE}`);
+  await visit([home], '');
   return files.sort((a, b) => compare(a.path, b.path));
 }
 
@@ -76,14 +81,19 @@ export async function findFiles(directory: string, pace: Pacer): Promise<readonl
 /** The way from the skill's own directory to the path, each step with its links followed. */
 function chainTo(directory: string, path: string): readonly Spot[] | Nothing {
   return attempt(() => {
-    const chain = [homeOf(directory)];
+    const home = homeOf(directory);
+    if (home === 'moved') return home;
+    const chain = [home];
     for (const name of path === '' ? [] : path.split('/')) {
-      if (!isPlainSegment(name) || SKIPPED.has(name) || !chain.at(-1)?.stats.isDirectory()) return 'missing';
+      if (!isPlainSegment(name) || isSkipped(name) || !chain.at(-1)?.stats.isDirectory()) return 'missing';
       const next = enter(chain, name);
       if (typeof next === 'string') return next;
       chain.push(next);
     }
-    return chain;
+    // Some systems know one file by names that look different: without case, in short, with characters that count for
+    // nothing. The real path has the name it was given.
+    const real = realpathSync.native(chain.at(-1)?.real ?? directory);
+    return passesSkipped(real, directory) ? 'missing' : chain;
   });
 }
 
@@ -100,10 +110,9 @@ function attempt<T>(act: () => T): T | 'missing' | 'closed' {
 
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ELOOP', 'EINVAL', 'EILSEQ']);
 
-function homeOf(directory: string): Spot {
+function homeOf(directory: string): Spot | 'moved' {
   // The native one asks the system once; the other looks at every directory on the way itself.
-  const real = realpathSync.native(directory);
-  return { real, stats: look(real) };
+  return realpathSync.native(directory) === directory ? { real: directory, stats: look(directory) } : 'moved';
 }
 
 /** One entry of the last directory of the chain. */
@@ -115,6 +124,7 @@ function enter(chain: readonly Spot[], name: string): Spot | Nothing {
   if (!stats.isSymbolicLink()) return { real: path, stats };
   const real = realpathSync.native(path);
   if (!isBelow(real, home.real)) return 'outside';
+  if (passesSkipped(real, home.real)) return 'missing';
   const target = look(real);
   // Followed, it would come by here again, and again.
   if (target.isDirectory() && chain.some((one) => isBelow(one.real, real))) return 'missing';
@@ -122,13 +132,19 @@ function enter(chain: readonly Spot[], name: string): Spot | Nothing {
 }
 
 function childrenOf(chain: readonly Spot[], open: (name: string) => Spot | Nothing): readonly Child[] {
-  const names = readdirSync(chain.at(-1)?.real ?? '').filter((name) => !SKIPPED.has(name));
-  return names.sort(compare).flatMap((name) => {
+  const here = chain.at(-1);
+  if (!here) return [];
+  const names = readdirSync(here.real).filter((name) => !isSkipped(name));
+  const children = names.sort(compare).flatMap((name) => {
     const spot = open(name);
     if (typeof spot === 'string') return [];
     // Anything else, such as a FIFO or a socket, has no content of its own.
     return spot.stats.isFile() || spot.stats.isDirectory() ? [{ name, ...spot }] : [];
   });
+  // Listed first and looked at afterwards: these are not the children of what was put in its place meanwhile.
+  const isStill = realpathSync.native(here.real) === here.real && placeOf(look(here.real)) === placeOf(here.stats);
+  if (!isStill) throw Object.assign(new Error(`${here.real} has been replaced`), { code: 'ENOENT' });
+  return children;
 }
 
 /** For a list that must be whole: throws where something cannot be had that is there. */

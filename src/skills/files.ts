@@ -31,13 +31,23 @@ export function isFresh({ ctimeNs, ctimeMs }: BigIntStats, now = Date.now()): bo
 export const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /** Not looked into, neither for skills nor as part of one: what version control and package managers put there. */
-export const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+export function isSkipped(name: string): boolean {
+  // Without case, as macOS and Windows read names; most are told by their first letter.
+  return /^[.n]/i.test(name) && SKIPPED.has(name.toLowerCase());
+}
+
+/** Whether the way from a directory down to a path in it passes something that is skipped. */
+export function passesSkipped(path: string, directory: string): boolean {
+  return isBelow(path, directory) && path.slice(directory.length).split(sep).some(isSkipped);
+}
 
 export const look = (path: string): BigIntStats => statSync(path, { bigint: true });
 
 export interface Reading {
   /** Undefined when the file changed while it was read: the bytes are of no one version. */
   readonly version: string | undefined;
+  /** Which file was opened: see `placeOf`. */
+  readonly place: string;
   /** See `isFresh`. */
   readonly fresh: boolean;
   readonly bytes: Buffer;
@@ -54,10 +64,22 @@ export function readRegularFile(path: string, limit: number, flags = 0): Reading
   }
 }
 
-/** Whether `path`, with every link followed, lies in `directory`, with every link followed. */
-export function isInside(path: string, directory: string): boolean {
-  return isBelow(realpathSync(path), realpathSync(directory));
+/**
+ * A file that lies in a directory, itself or by a link that does not leave it. `directory`: without any link.
+ * It is opened first and looked for afterwards: what was put in the directory's place meanwhile is not given.
+ */
+export function readInside(directory: string, name: string, limit: number): Reading {
+  const path = directory + sep + name;
+  const reading = readRegularFile(path, limit);
+  if (realpathSync.native(directory) !== directory) throw new Error(`${directory} ${ELSEWHERE}`);
+  const real = realpathSync.native(path);
+  if (!isBelow(real, directory)) throw new Error(`${path} is a link that leaves its skill`);
+  // Another file by now: no version of it has been read.
+  return placeOf(look(real)) === reading.place ? reading : { ...reading, version: undefined };
 }
+
+/** Said of a directory that a link has taken the place of. */
+export const ELSEWHERE = 'now leads elsewhere than when it was found';
 
 /** Whether a path is the directory or lies in it, by their text. */
 export function isBelow(path: string, directory: string): boolean {
@@ -81,6 +103,8 @@ export function isMissing(error: unknown): boolean {
 
 // --- internal ---
 
+const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
 // Nineteen of twenty SKILL.md fit; whatever does not is read the other way.
 const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
 // Times are given by the machine that has the disk, and its clock may be behind ours.
@@ -93,7 +117,12 @@ function readOnce(handle: number, limit: number): Reading {
   const stats = fstatSync(handle, { bigint: true });
   const settled = stats.isFile() && Number(stats.size) === length && length <= limit && !isFresh(stats, before);
   if (!settled) return readBetween(stats, handle, limit);
-  return { version: versionOf(stats), fresh: false, bytes: Buffer.from(SCRATCH.subarray(0, length)) };
+  return {
+    version: versionOf(stats),
+    place: placeOf(stats),
+    fresh: false,
+    bytes: Buffer.from(SCRATCH.subarray(0, length)),
+  };
 }
 
 function attemptRead(handle: number, into: Buffer): number | undefined {
@@ -117,5 +146,10 @@ function readBetween(before: BigIntStats, handle: number, limit: number): Readin
   }
   const after = fstatSync(handle, { bigint: true });
   const whole = length === bytes.length && after.ctimeNs === before.ctimeNs && after.size === before.size;
-  return { version: whole ? versionOf(before) : undefined, fresh: isFresh(before), bytes: bytes.subarray(0, length) };
+  return {
+    version: whole ? versionOf(before) : undefined,
+    place: placeOf(before),
+    fresh: isFresh(before),
+    bytes: bytes.subarray(0, length),
+  };
 }

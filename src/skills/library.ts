@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { FileReading, Manifest, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { type Child, find, findFiles, list, MAX_SKILL_TOTAL, Unfit } from './contents.ts';
-import { codeOf, isFresh, isMissing, look, NOFOLLOW, placeOf, readRegularFile, versionOf } from './files.ts';
+import { codeOf, ELSEWHERE, isFresh, isMissing, look, NOFOLLOW, placeOf, readRegularFile, versionOf } from './files.ts';
 import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
 import { textOf } from './mime.ts';
 import { createPacer } from './pace.ts';
@@ -20,6 +20,7 @@ import { createRecords, type FileRecord, type Records } from './records.ts';
 export const MAX_FILE_BYTES = MAX_SKILL_TOTAL;
 
 export interface Library {
+  /** `directory`: without any link. What a link in its place would lead to is never given. */
   filesOf(directory: string): SkillFiles;
 }
 
@@ -120,6 +121,7 @@ async function readFile(directory: string, path: string): Promise<FileReading> {
     const spot = find(directory, path);
     if (spot === 'missing') return { kind: 'missing' };
     if (spot === 'outside') return { kind: 'refused', why: 'is or passes a link that leaves the skill' };
+    if (spot === 'moved') return { kind: 'refused', why: `lies in a directory that ${ELSEWHERE}` };
     if (spot === 'closed')
       return { kind: 'refused', why: 'cannot be read: access is denied, or its disk is in trouble' };
     const { real, stats } = spot;
