@@ -98,6 +98,8 @@ export interface Problem {
 export interface Watched {
   readonly directory: string;
   readonly only?: string;
+  /** Which directory it was when it was looked at: a watch sees nothing of one that has taken its place. */
+  readonly identity: string | undefined;
 }
 
 /** What one source has to offer at one moment. */

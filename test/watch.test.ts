@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
-import { test } from 'node:test';
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import { describe, it, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { names } from './harness/listing.ts';
 import { type Answer, modern, type Program, startProgram } from './harness/program.ts';
@@ -133,4 +133,78 @@ test('a modern subscription hears of the same changes, tagged as its own, with a
   assert.deepEqual(notice.params, {
     _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub', 'skillwire/reason': '1 added (watch)' },
   });
+});
+
+/** Ways to put another directory in the place of one, with equal files in it. */
+const REPLACEMENTS: readonly (readonly [how: string, replace: (path: string) => void])[] = [
+  [
+    'removed and made anew',
+    (path) => {
+      cpSync(path, `${path}.copy`, { recursive: true });
+      rmSync(path, { recursive: true });
+      // Not renamed back: what is made now may even get the number of what was removed.
+      cpSync(`${path}.copy`, path, { recursive: true });
+      rmSync(`${path}.copy`, { recursive: true });
+    },
+  ],
+  [
+    'swapped by renaming',
+    (path) => {
+      cpSync(path, `${path}.new`, { recursive: true });
+      renameSync(path, `${path}.old`);
+      renameSync(`${path}.new`, path);
+      rmSync(`${path}.old`, { recursive: true });
+    },
+  ],
+];
+
+// Each waits more than it works.
+describe('a directory that was replaced', { concurrency: 6 }, () => {
+  for (const [how, replace] of REPLACEMENTS) {
+    for (const [what, directory] of [
+      ['a skill directory', '.claude/skills/group/pdf'],
+      ['a directory of skills', '.claude/skills/group'],
+      ['a root', '.claude/skills'],
+      ['the directory around a root', '.claude'],
+      ['a directory without skills', '.claude/skills/empty'],
+    ] as const) {
+      it(`${what} that was ${how} is watched where it is now (10.8)`, async (t) => {
+        const tree = makeTree(t, {
+          '.claude/skills/group/pdf/SKILL.md': skillText('pdf', 'old'),
+          '.claude/skills/empty/x': '',
+        });
+        const program = await start(t, tree);
+        await pause(700); // The refresh that follows new watches.
+        replace(tree.at(directory));
+        await pause(1500); // The refresh that sees it, and new watches.
+        for (const round of [1, 2]) {
+          const notice = nextNotice(program);
+          if (directory.endsWith('empty'))
+            tree.write(`${directory}/s${round}/SKILL.md`, skillText(`s${round}`, `round ${round}`));
+          else tree.write('.claude/skills/group/pdf/SKILL.md', skillText('pdf', `round ${round}`));
+          await notice;
+          assert.match(await program.description(), new RegExp(`<description>round ${round}<`));
+        }
+      });
+    }
+
+    it(`the directory of the plugins file that was ${how} is watched where it is now (10.8)`, async (t) => {
+      const file = 'home/.claude/plugins/installed_plugins.json';
+      const plugins = (...names: readonly string[]) =>
+        JSON.stringify({
+          plugins: Object.fromEntries(names.map((name) => [`${name}@m`, { installPath: `cache/${name}` }])),
+        });
+      const tree = makeTree(t, { [file]: plugins('a') });
+      for (const name of ['a', 'b'])
+        tree.write(`home/.claude/plugins/cache/${name}/skills/${name}/SKILL.md`, skillText(name));
+      const program = await start(t, tree);
+      await pause(700);
+      replace(tree.at('home/.claude/plugins'));
+      await pause(1500);
+      const notice = nextNotice(program);
+      tree.write(file, plugins('a', 'b'));
+      await notice;
+      assert.deepEqual(await names(program), ['a:a', 'b:b']);
+    });
+  }
 });

@@ -7,11 +7,11 @@
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Watched } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
-import { isMissing, NOFOLLOW, readRegularFile } from '../skills/files.ts';
+import { isMissing, NOFOLLOW, readRegularFile, watchEntry } from '../skills/files.ts';
 import { shorten } from '../text.ts';
 import { idlePlan, LONGEST_NAME, type Plan, planOf } from './config.ts';
 import type { Environment } from './launch.ts';
@@ -71,7 +71,7 @@ export function readConfiguration(options: FileOptions, memory: Memory = new Map
   const inUse = new Set([...plans.values(), ...untrusted.values()]);
   // The directories of the record may be made only when the first project is trusted.
   const places = [...files.map(({ file }) => file), record, dirname(record), dirname(dirname(record))];
-  const watched = places.map((place) => ({ directory: dirname(place), only: basename(place) }));
+  const watched = places.map(watchEntry);
   return { plans: [...plans.values()], problems: [...problems, ...[...inUse].flatMap(problemOf)], watched };
 }
 

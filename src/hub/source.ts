@@ -61,7 +61,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       fleet.apply(plans);
       const upstreams = fleet.upstreams();
       const offers = upstreams.map((one) => one.offer());
-      const files = JSON.stringify([plans.map(({ key }) => key), problems]);
+      const files = JSON.stringify([plans.map(({ key }) => key), problems, watched]);
       const same = last?.files === files && sameItems(last.offers, offers);
       if (last && same) return last.contribution;
       const contribution = {

@@ -4,7 +4,8 @@
  * Always true: only what is in regular files is given, never more than `limit` bytes of it, and nothing here can block.
  */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
-import { sep } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
+import type { Watched } from '../model.ts';
 
 /** Size and times alone miss an edit that restores both; the inode change time cannot be set back. */
 export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
@@ -14,6 +15,17 @@ export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): st
 /** Two paths to one real directory have one place. */
 export function placeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
+}
+
+/** Of a directory: unlike its place it is never given again to one that is made after it was removed. */
+export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${birthtimeNs}`;
+}
+
+/** The directory that an entry stands in, to be watched for that entry. The entry need not exist, nor the directory. */
+export function watchEntry(path: string): Watched {
+  const directory = dirname(path);
+  return { directory, only: basename(path), identity: identityAt(directory) };
 }
 
 // File systems stamp times in steps of up to 10 ms, some old ones in steps of up to 2 s, which shows in whole seconds.
@@ -104,6 +116,14 @@ export function isMissing(error: unknown): boolean {
 // --- internal ---
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
+function identityAt(directory: string): string | undefined {
+  try {
+    return identityOf(look(directory));
+  } catch {
+    return undefined; // There is none, or none that can be looked at: it cannot be watched either.
+  }
+}
 
 // Nineteen of twenty SKILL.md fit; whatever does not is read the other way.
 const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);

@@ -5,10 +5,10 @@
  * cannot be understood is a Problem of its own and stops nothing else.
  */
 import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import type { Plugin, Problem, Watched } from '../model.ts';
-import { isBelow } from './files.ts';
+import { isBelow, watchEntry } from './files.ts';
 import { createJsonMemory, type JsonReader } from './json.ts';
 import { claudeHome, expandHome, type Root, type Surroundings } from './roots.ts';
 
@@ -32,7 +32,6 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
   const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
   const file = expandHome(options, options.pluginsFile ?? join(pluginsRoot, 'installed_plugins.json'));
   const settings = settingsFiles(options);
-  const watched = [file, ...settings].map((path) => ({ directory: dirname(path), only: basename(path) }));
   const readerFor = createJsonMemory();
 
   return () => {
@@ -51,7 +50,7 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
       const named = namedSkills(path, plugin, pluginsRoot, read);
       return skillDirectories(path, named, report).map((found) => ({ ...PLUGIN_ROOT, ...bound, ...found, plugin }));
     });
-    return { roots, problems, watched };
+    return { roots, problems, watched: [file, ...settings].map(watchEntry) };
   };
 }
 

@@ -2,8 +2,9 @@
  * The skills of this machine as a source for the catalogue.
  * Owns: putting roots, plugins and the scan together. Leaves alone: which of the skills are shown (catalog/snapshot.ts).
  */
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import type { Contribution, Problem, Source, Watched } from '../model.ts';
+import { watchEntry } from './files.ts';
 import { createPluginFinder, type PluginOptions } from './plugins.ts';
 import { findRoots, type Root, type RootOptions } from './roots.ts';
 import { createScanner } from './scan.ts';
@@ -54,12 +55,9 @@ function sayNowAndThen(progress: (text: string) => void): (met: number) => void 
 }
 
 /** Every directory walked, and those in which a root, or the directory around it, may appear or vanish. */
-function watchedFor(roots: readonly Root[], directories: readonly string[]): Watched[] {
+function watchedFor(roots: readonly Root[], directories: readonly Watched[]): Watched[] {
   const above = roots.flatMap(({ directory }) => [directory, dirname(directory)]);
-  return [
-    ...directories.map((directory) => ({ directory })),
-    ...above.map((path) => ({ directory: dirname(path), only: basename(path) })),
-  ];
+  return [...directories, ...above.map(watchEntry)];
 }
 
 function isSame(a: Contribution, b: Contribution): boolean {
@@ -67,12 +65,16 @@ function isSame(a: Contribution, b: Contribution): boolean {
     a.unsettled === b.unsettled &&
     sameItems(a.skills, b.skills, (one, other) => one === other) &&
     sameItems(a.problems, b.problems, sameProblem) &&
-    sameItems(a.watched, b.watched, (one, other) => one.directory === other.directory && one.only === other.only)
+    sameItems(a.watched, b.watched, sameWatched)
   );
 }
 
 function sameItems<T>(a: readonly T[], b: readonly T[], same: (one: T, other: T) => boolean): boolean {
   return a.length === b.length && a.every((one, at) => same(one, b[at] as T));
+}
+
+function sameWatched(a: Watched, b: Watched): boolean {
+  return a.directory === b.directory && a.only === b.only && a.identity === b.identity;
 }
 
 function sameProblem(a: Problem, b: Problem): boolean {

@@ -8,11 +8,21 @@
  * - a directory whose identity is unchanged is not listed again;
  * - every step is short: whoever drives the walk decides when to rest.
  */
-import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { messageOf } from '../log.ts';
-import type { Problem, Skill } from '../model.ts';
-import { isBelow, isFresh, isMissing, isPassing, isSkipped, passesSkipped, placeOf, versionOf } from './files.ts';
+import type { Problem, Skill, Watched } from '../model.ts';
+import {
+  identityOf,
+  isBelow,
+  isFresh,
+  isMissing,
+  isPassing,
+  isSkipped,
+  passesSkipped,
+  placeOf,
+  versionOf,
+} from './files.ts';
 import { MAX_DEPTH, type Root } from './roots.ts';
 
 export const MAX_DIRECTORIES = 50_000;
@@ -53,6 +63,7 @@ export interface Directory {
 interface Listing {
   readonly version: string;
   readonly place: string;
+  readonly identity: string;
   /** Its path without any link. */
   readonly real: string;
   readonly children: ReadonlyMap<string, Directory>;
@@ -60,7 +71,7 @@ interface Listing {
 }
 
 export interface Walk {
-  readonly directories: readonly string[];
+  readonly directories: readonly Watched[];
   readonly skills: readonly SkillFile[];
   readonly problems: readonly Problem[];
 }
@@ -72,7 +83,7 @@ export function startOf(root: Root): Directory {
 
 /** Walks from `start`, which remembers what is found for the next time. */
 export function* walkRoot(root: Root, start: Directory): Generator<void, Walk> {
-  const directories: string[] = [];
+  const directories: Watched[] = [];
   const skills: SkillFile[] = [];
   const problems: Problem[] = [];
   const places = new Set<string>();
@@ -92,9 +103,9 @@ export function* walkRoot(root: Root, start: Directory): Generator<void, Walk> {
     const { directory } = next;
     directory.listing = visit(next);
     if (!directory.listing || places.has(directory.listing.place)) continue;
-    const { place, real, skill, children } = directory.listing;
+    const { place, identity, real, skill, children } = directory.listing;
     places.add(place);
-    directories.push(directory.path);
+    directories.push({ directory: directory.path, identity });
     if (skill) skills.push(skill);
     if (children.size === 0) continue;
     if (directory.depth < root.depth) {
@@ -153,7 +164,7 @@ function createVisitor({ directory: top, within }: Root, problems: Problem[]) {
       if (path === top) base = [real, realpathSync.native(dirname(path))];
       const version = versionOf(stats);
       if (before?.version === version && before.real === real) return before;
-      return list(directory, real, placeOf(stats), isFresh(stats) ? DOUBTFUL : version);
+      return list(directory, real, stats, isFresh(stats) ? DOUBTFUL : version);
     } catch (error) {
       if (isMissing(error)) return undefined;
       problems.push({ where: path, what: `cannot be read: ${messageOf(error)}` });
@@ -174,7 +185,8 @@ function inOrder(skills: readonly SkillFile[]): readonly SkillFile[] {
 const NO_CHILDREN = new Map<string, Directory>();
 
 /** What is in it now; for what was in it before, with what is known of that. */
-function list({ path, depth, listing: before }: Directory, real: string, place: string, version: string): Listing {
+function list({ path, depth, listing: before }: Directory, real: string, stats: BigIntStats, version: string): Listing {
+  const place = placeOf(stats);
   const entries = readdirSync(real, { withFileTypes: true });
   const isChild = (entry: Dirent) =>
     (entry.isDirectory() || entry.isSymbolicLink()) && !isSkipped(entry.name) && entry.name !== SKILL_FILE;
@@ -189,7 +201,7 @@ function list({ path, depth, listing: before }: Directory, real: string, place: 
   const file = entries.find((entry) => entry.name === SKILL_FILE);
   const entry = before?.place === place && before.real === real ? before.skill?.entry : undefined;
   const skill = file && { path: join(path, SKILL_FILE), directory: path, real, place, kind: kindOf(file), entry };
-  return { version, place, real, children, skill };
+  return { version, place, identity: identityOf(stats), real, children, skill };
 }
 
 function kindOf(entry: Dirent): SkillFile['kind'] {

@@ -28,7 +28,7 @@ test('when the system has no more watches, that is said once and all are given b
     };
     const log = createLog((line) => lines.push(line), 'info');
     const watcher = createWatcher(() => assert.fail('there is nothing to look at'), log, watch as Watch);
-    const targets = ['a', 'b', 'c', 'd', 'e'].map((directory) => ({ directory }));
+    const targets = ['a', 'b', 'c', 'd', 'e'].map((directory) => ({ directory, identity: undefined }));
     watcher.follow(targets);
     setImmediate(() => watcher.follow(targets));
   });
@@ -51,9 +51,12 @@ test('what is no longer wanted is let go, also when that is said while watches a
       createLog(() => {}, 'error'),
       watch as Watch,
     );
-    watcher.follow([{ directory: 'a' }]);
-    watcher.follow([{ directory: 'a' }, { directory: 'b', only: 'x' }]);
-    setTimeout(() => watcher.follow([{ directory: 'b' }]), 100);
+    watcher.follow([{ directory: 'a', identity: undefined }]);
+    watcher.follow([
+      { directory: 'a', identity: undefined },
+      { directory: 'b', only: 'x', identity: undefined },
+    ]);
+    setTimeout(() => watcher.follow([{ directory: 'b', identity: undefined }]), 100);
   });
   await settled;
   while (open.has('a')) await new Promise((next) => setTimeout(next, 10));
@@ -79,8 +82,8 @@ test('of a directory that is watched for one entry only that entry counts', asyn
   );
   t.after(() => watcher.close());
   watcher.follow([
-    { directory: tree.at('x'), only: 'wanted' },
-    { directory: tree.at('x'), only: 'also' },
+    { directory: tree.at('x'), only: 'wanted', identity: undefined },
+    { directory: tree.at('x'), only: 'also', identity: undefined },
   ]);
   await ready;
   changes.length = 0;
