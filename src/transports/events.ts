@@ -4,9 +4,10 @@
  * Always true: a stream holds at most MAX_UNREAD bytes and one message that its reader has not taken.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { outflowOf } from './outflow.ts';
 import { dropIfUnread, isOver } from './requests.ts';
 
-// A reader this far behind is not reading. It is the size of the largest message we take, so a slow one may have one waiting.
+// A reader this far behind is not reading. Notices are small; an answer may be larger, and is then the only thing waiting.
 export const MAX_UNREAD = 4 * 1024 * 1024;
 
 export interface EventStream {
@@ -27,12 +28,13 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
     // Tells nginx not to collect events before it passes them on.
     'x-accel-buffering': 'no',
   });
-  let unreadAtLastBeat = false;
+  const flow = outflowOf(response);
+  let progressAtLastBeat = -1;
 
   function write(text: string): void {
     if (isOver(response)) return;
-    if (response.writableLength > MAX_UNREAD) response.destroy();
-    else response.write(text);
+    if (flow.unsent() > MAX_UNREAD) response.destroy();
+    else flow.write(text);
   }
 
   // The client may wait for the headers before it does anything else.
@@ -43,14 +45,15 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
     beat() {
       // Not a byte of what was pending has moved since the last beat: nobody is there.
       if (isOver(response)) return;
-      const unread = response.writableLength > 0;
-      if (unread && unreadAtLastBeat) response.destroy();
-      else write(':\n\n');
-      unreadAtLastBeat = unread;
+      const unread = flow.unsent() > 0;
+      if (unread && flow.progress() === progressAtLastBeat) response.destroy();
+      // A reader that is busy with what was sent before has its sign of life.
+      else if (!unread) write(':\n\n');
+      progressAtLastBeat = unread ? flow.progress() : -1;
     },
     end() {
       if (isOver(response)) return;
-      response.end();
+      flow.end();
       dropIfUnread(response);
     },
   };

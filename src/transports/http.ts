@@ -13,7 +13,6 @@ import {
   createSession,
   decode,
   type Exchange,
-  encodeError,
   type Handle,
   LEGACY_VERSIONS,
   standingOf,
@@ -22,7 +21,7 @@ import { type Answer, createAnswer, formsOf } from './answer.ts';
 import { openEventStream, type Pulse } from './events.ts';
 import { type ListenOptions, listen } from './listener.ts';
 import { createMember, type Member } from './member.ts';
-import { accepts, headerOf, readBody, refuse, sendNothing, sendText } from './requests.ts';
+import { accepts, headerOf, refuse, sendNothing, useBody } from './requests.ts';
 import { type Endpoint, MCP_PATH, type Respond } from './router.ts';
 import { createSessionTable, SESSION_LIMITS } from './sessions.ts';
 import { createSseEndpoint } from './sse.ts';
@@ -35,14 +34,13 @@ export function createHttpEndpoint(handle: Handle, pulse: Pulse): Endpoint {
   const older = createSseEndpoint(handle, pulse);
   pulse.join(table.sweep);
 
-  const post: Respond = async (request, response) => {
-    const body = await readBody(request);
-    if (body.kind === 'gone') return;
-    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error));
+  const post: Respond = (request, response) => useBody(request, response, (text) => take(text, request, response));
+
+  async function take(text: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const forms = formsOf(request.headers.accept);
     if (!forms) return refuse(response, 406, 'Accept allows neither JSON nor an event stream');
     const claims = claimsOf(request);
-    const decoded = decode(body.text);
+    const decoded = decode(text);
     if (!forms.events && 'method' in decoded && decoded.method === STREAM_ONLY)
       return refuse(response, 406, 'Accept must allow text/event-stream');
     const answer = createAnswer(response, forms);
@@ -67,7 +65,7 @@ export function createHttpEndpoint(handle: Handle, pulse: Pulse): Endpoint {
     }
     leave();
     answer.finish();
-  };
+  }
 
   /** Answers the first message of a session: only one that has shaken hands is worth remembering. */
   function welcome(member: Member, answer: Answer, response: ServerResponse): Exchange['reply'] {

@@ -4,10 +4,20 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { encodeError, invalidRequest, MAX_LINE, parseError, type RpcError } from '../protocol/index.ts';
+import { encodeError, internalError, invalidRequest, MAX_LINE, parseError, type RpcError } from '../protocol/index.ts';
+import { outflowOf } from './outflow.ts';
 
 /** The same as for a line on stdio. */
 export const MAX_BODY = MAX_LINE;
+
+/** Bodies that are being read or worked on, all together. Eight of the largest; then a client is asked to come again. */
+export const MAX_BODIES = 256 * 1024 * 1024;
+
+// Nearly every request is smaller than this, and is not counted: those of all connections come to the same again.
+const SMALL_BODY = 64 * 1024;
+
+// What goes out in one piece anyway.
+const SMALL_ANSWER = 64 * 1024;
 
 /** How long a client may leave an answer untouched. */
 export const UNREAD_MS = 30_000;
@@ -16,16 +26,58 @@ export interface Refusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: RpcError;
+  readonly headers?: OutgoingHttpHeaders;
 }
 
-export type Body =
+/** Reads a JSON body, no further than it may go, and hands it over; or says why not. */
+export async function useBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  use: (text: string) => void | Promise<void>,
+): Promise<void> {
+  const claim = createClaim();
+  try {
+    const body = await readBody(request, claim);
+    if (body.kind === 'text') await use(body.text);
+    else if (body.kind === 'refused') sendText(response, body.status, encodeError(null, body.error), body.headers);
+  } finally {
+    claim.release();
+  }
+}
+
+type Body =
   | { readonly kind: 'text'; readonly text: string }
   | Refusal
   /** The client went away in the middle. */
   | { readonly kind: 'gone' };
 
-/** Reads a JSON body, no further than it may go. */
-export function readBody(request: IncomingMessage): Promise<Body> {
+/** What one body takes of MAX_BODIES. */
+interface Claim {
+  /** Whether a body of this size may be held. */
+  grow(size: number): boolean;
+  release(): void;
+}
+
+let held = 0;
+
+function createClaim(): Claim {
+  let own = 0;
+  const hold = (size: number) => {
+    held += size - own;
+    own = size;
+  };
+  return {
+    grow(size) {
+      if (size <= SMALL_BODY) return true;
+      if (held - own + size > MAX_BODIES) return false;
+      hold(size);
+      return true;
+    },
+    release: () => hold(0),
+  };
+}
+
+function readBody(request: IncomingMessage, claim: Claim): Promise<Body> {
   const { headers } = request;
   if (!isJson(headers['content-type'] ?? ''))
     return refusal(415, invalidRequest('Content-Type must be application/json in UTF-8'));
@@ -35,14 +87,15 @@ export function readBody(request: IncomingMessage): Promise<Body> {
   return new Promise((settle) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isRefused = false;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_BODY) chunks.push(chunk);
-      else {
-        // The rest is read and dropped, as long as a request may take: a client that is cut off never sees the 413.
-        chunks.length = 0;
-        settle(TOO_LONG);
-      }
+      const isTooLong = size > MAX_BODY;
+      if (!isRefused && !isTooLong && claim.grow(size)) return void chunks.push(chunk);
+      // The rest is read and dropped, as long as a request may take: a client that is cut off never sees the refusal.
+      isRefused = true;
+      chunks.length = 0;
+      settle(isTooLong ? TOO_LONG : BUSY);
     });
     request.on('end', () => settle(textOf(chunks)));
     // After 'end' these find the promise settled.
@@ -80,17 +133,25 @@ export function sendText(response: ServerResponse, status: number, text: string,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
   });
-  response.end(text);
+  if (text.length <= SMALL_ANSWER) response.end(text);
+  else {
+    const flow = outflowOf(response);
+    flow.write(text);
+    flow.end();
+  }
   dropIfUnread(response);
 }
 
 /** After the end: lets go of a client that takes nothing of the rest for `patience`. */
 export function dropIfUnread(response: ServerResponse, patience = UNREAD_MS): void {
   if (response.writableLength === 0) return;
-  let left = Number.POSITIVE_INFINITY;
+  const flow = outflowOf(response);
+  let before = -1;
   const look = setInterval(() => {
-    if (response.writableLength === left) response.destroy();
-    left = response.writableLength;
+    // First: counting what is left is what notices progress.
+    const left = flow.unsent();
+    if (left > 0 && flow.progress() === before) response.destroy();
+    before = flow.progress();
   }, patience / 2).unref();
   response.once('close', () => clearInterval(look));
 }
@@ -116,6 +177,7 @@ export function refuse(response: ServerResponse, status: number, why: string, he
 const BOTH = 'application/json, text/event-stream';
 
 const GONE: Body = { kind: 'gone' };
+const BUSY = refusal(503, internalError('too many large requests at once; try again'), { 'retry-after': '1' });
 const TOO_LONG = refusal(413, invalidRequest(`a body is over ${MAX_BODY} bytes`));
 
 /** JSON is UTF-8; a parameter that says nothing else does no harm. */
@@ -125,8 +187,8 @@ function isJson(type: string): boolean {
   return name === 'application/json' && parameters.every((one) => !/^charset\s*=\s*(?!"?utf-8"?$)/.test(one));
 }
 
-function refusal(status: number, error: RpcError): Promise<Refusal> {
-  return Promise.resolve({ kind: 'refused', status, error });
+function refusal(status: number, error: RpcError, headers: OutgoingHttpHeaders = {}): Promise<Refusal> {
+  return Promise.resolve({ kind: 'refused', status, error, headers });
 }
 
 function textOf(chunks: readonly Buffer[]): Body | Promise<Body> {

@@ -4,10 +4,10 @@
  * Always true: a session lives exactly as long as its stream, and everything for it goes there.
  */
 import { randomUUID } from 'node:crypto';
-import { createSession, encodeError, type Handle, type Session } from '../protocol/index.ts';
+import { createSession, type Handle, type Session } from '../protocol/index.ts';
 import { type EventStream, openEventStream, type Pulse } from './events.ts';
 import { type ListenOptions, listen } from './listener.ts';
-import { accepts, queryOf, readBody, refuse, sendNothing, sendText } from './requests.ts';
+import { accepts, queryOf, refuse, sendNothing, useBody } from './requests.ts';
 import { type Endpoint, MCP_PATH, type Respond } from './router.ts';
 
 export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
@@ -47,13 +47,12 @@ export function createSseEndpoint(handle: Handle, pulse: Pulse): SseEndpoint {
     const { session, stream } = seat;
     if (session.calls.size >= MAX_IN_FLIGHT)
       return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
-    const body = await readBody(request);
-    if (body.kind === 'gone') return;
-    if (body.kind === 'refused') return sendText(response, body.status, encodeError(null, body.error));
-    // The stream may have closed while the body was on its way.
-    if (session.ended.aborted) return refuse(response, 404, OVER);
-    sendNothing(response, 202);
-    await handle(session, body.text, { reply: stream.send, notify: stream.send });
+    await useBody(request, response, async (text) => {
+      // The stream may have closed while the body was on its way.
+      if (session.ended.aborted) return refuse(response, 404, OVER);
+      sendNothing(response, 202);
+      await handle(session, text, { reply: stream.send, notify: stream.send });
+    });
   };
 
   return {

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { MAX_UNREAD } from '../../src/transports/events.ts';
 import { LIMITS } from '../../src/transports/listener.ts';
 import { MAX_STREAMS, MAX_WAITING } from '../../src/transports/member.ts';
-import { MAX_BODY, UNREAD_MS } from '../../src/transports/requests.ts';
+import { MAX_UNSENT } from '../../src/transports/outflow.ts';
+import { MAX_BODIES, MAX_BODY, UNREAD_MS } from '../../src/transports/requests.ts';
 import { SESSION_LIMITS } from '../../src/transports/sessions.ts';
 import { MAX_IN_FLIGHT } from '../../src/transports/sse.ts';
 
@@ -26,6 +27,7 @@ test('the limits in the README are those in the code', () => {
     'time for the headers': seconds(LIMITS.headersMs),
     'time for the whole request': seconds(LIMITS.requestMs),
     body: mebibytes(MAX_BODY),
+    'bodies over 64 KiB that are read or worked on, all together': mebibytes(MAX_BODIES),
     connections: count(LIMITS.connections),
     'quiet connection': seconds(LIMITS.keepAliveMs),
     sessions: count(SESSION_LIMITS.most),
@@ -36,6 +38,7 @@ test('the limits in the README are those in the code', () => {
     'unread bytes of a stream': mebibytes(MAX_UNREAD),
     'quiet stream': seconds(LIMITS.beatMs),
     'unread answer': seconds(UNREAD_MS),
+    'unread bytes of all clients': mebibytes(MAX_UNSENT),
     'last answers at SIGTERM': seconds(LIMITS.lastAnswersMs),
   });
 });
