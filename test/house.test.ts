@@ -111,11 +111,11 @@ test('transports/ know protocol/ and nothing else of ours', () => {
   assert.deepEqual(leaving, []);
 });
 
-test('only cli.ts and cli/ touch the process, and the hub as a library its environment', () => {
+test('only cli.ts and cli/ touch the process; the hub as a library its environment, and its reaper ends others', () => {
   const touching = pathsWhere(({ code, imports }) => /\bprocess\b/.test(code) || imports.includes('node:process'));
   assert.deepEqual(
     touching.filter((path) => partOf(path) !== 'cli'),
-    ['src/hub/index.ts'],
+    ['src/hub/index.ts', 'src/hub/reaper.ts'],
   );
 });
 

@@ -21,6 +21,8 @@ export interface Condition {
   enter(state: State, reason?: string, wait?: number): void;
   /** What `look` finds, now or after a change; undefined when patience or one of the signals ends it. */
   until<T>(look: () => T | undefined, patience: number, stop: readonly Stop[]): Promise<T | undefined>;
+  /** Whether it is being tried, or will be within so many milliseconds. */
+  isDueWithin(milliseconds: number): boolean;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
   text(): string;
 }
@@ -71,6 +73,7 @@ export function createCondition(name: string, first: State, why: string | undefi
         if (stop.some((signal) => signal.aborted)) giveUp();
       });
     },
+    isDueWithin: (milliseconds) => next === undefined || next - Date.now() <= milliseconds,
     text,
   };
 }

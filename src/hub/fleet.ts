@@ -53,7 +53,7 @@ export interface Fleet {
 
 export function createFleet({ env, log, client, lineage, healthInterval, changed }: FleetOptions): Fleet {
   const platform = platformOf();
-  const reaper = createReaper(platform);
+  const reaper = createReaper(platform, env);
   const running = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
   let closed = false;

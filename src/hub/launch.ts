@@ -3,7 +3,7 @@
  * Owns: what a child inherits, and the detour that `.cmd` files need on Windows. Leaves alone: the process itself.
  */
 import { existsSync } from 'node:fs';
-import { delimiter, extname, isAbsolute, join } from 'node:path';
+import { delimiter, extname, isAbsolute, join, resolve, win32 } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,18 +25,29 @@ export function baseEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
+/** `cwd`: where a command that is a relative path begins. */
 export function launchOf(
   command: string,
   args: readonly string[],
   env: Environment,
   platform: NodeJS.Platform,
+  cwd: string,
 ): Launch {
-  if (platform !== 'win32') return { command, args, verbatim: false };
-  const file = findOnWindows(command, env);
+  const place = isPath(command, platform) ? resolve(cwd, command) : command;
+  if (platform !== 'win32') return { command: place, args, verbatim: false };
+  const file = findOnWindows(place, env);
   if (!/\.(cmd|bat)$/i.test(file)) return { command: file, args, verbatim: false };
   // A batch file is no program: cmd.exe must run it, and cmd.exe reads its line twice, so it is escaped twice.
   const line = [quoteCommand(file), ...args.map((arg) => escapeMeta(escapeMeta(quote(arg))))].join(' ');
-  return { command: env.ComSpec ?? env.COMSPEC ?? 'cmd.exe', args: ['/d', '/s', '/c', `"${line}"`], verbatim: true };
+  const shell = env.ComSpec ?? env.COMSPEC ?? inSystem32(env, 'cmd.exe');
+  return { command: shell, args: ['/d', '/s', '/c', `"${line}"`], verbatim: true };
+}
+
+/** A program of Windows itself, wherever that is installed. */
+export function inSystem32(env: Environment, program: string): string {
+  const [, root = ''] = Object.entries(env).find(([name]) => name.toUpperCase() === 'SYSTEMROOT') ?? [];
+  // Of another shape it would be looked for in the working directory.
+  return win32.join(/^[A-Za-z]:[\\/]/.test(root) ? root : 'C:\\Windows', 'System32', program);
 }
 
 // --- internal ---
@@ -57,11 +68,17 @@ function isInherited(name: string): boolean {
   return INHERITED.has(upper) || upper.startsWith('LC_') || upper.startsWith('XDG_');
 }
 
+/** Anything else is a name, to be looked up in PATH. */
+function isPath(command: string, platform: NodeJS.Platform): boolean {
+  return platform === 'win32' ? /[\\/]/.test(command) : command.includes('/');
+}
+
 /** As the shell there looks for it: every directory of PATH, every ending of PATHEXT. */
 function findOnWindows(command: string, env: Environment): string {
   const path = Object.entries(env).find(([name]) => name.toUpperCase() === 'PATH')?.[1] ?? '';
   const endings = (env.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';');
-  const directories = isAbsolute(command) || /[\\/]/.test(command) ? [''] : path.split(delimiter);
+  // A relative directory, or an empty one, would be one of the project's.
+  const directories = isPath(command, 'win32') ? [''] : path.split(delimiter).filter((one) => isAbsolute(one));
   const tails = extname(command) === '' ? endings : ['', ...endings];
   for (const directory of directories) {
     for (const tail of tails) {

@@ -86,7 +86,7 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
           message.method === 'ping'
             ? encodeResult(message.id, {})
             : encodeError(message.id, methodNotFound(message.method));
-        wire.send({ text: reply, repeatable: true, headers: {} });
+        wire.send({ text: reply, isReply: true, repeatable: true, headers: {} });
         break;
       }
       case 'invalid':

@@ -1,24 +1,37 @@
 /**
  * Ends process groups: one by one when a server is to go, and all of them when this process is gone, however it went.
  * Owns: every signal we send. Leaves alone: when a server goes, and asking it nicely first (stdio-wire.ts).
- * Always true: a guarded group does not outlive us by more than a moment; the shells used here end by themselves.
+ * Always true: a guarded group does not outlive us by more than a moment; the shells used here end by themselves; no
+ * signal reaches a process that only has the number of one that was meant.
  *
  * A process that is killed cannot clean up after itself. So one small shell holds the ids of the groups and reads from
  * a pipe that only we hold open: when the kernel closes it for us, the shell ends every group that is still guarded.
+ *
+ * A server may start helpers in groups of their own. On Linux those are told by who started whom (descent.ts), as long
+ * as we are the ones who end the server: when it has ended by itself, its helpers have lost their descent.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { kill } from 'node:process';
+import { familyOf, isAlive, lookAt, type Process } from './descent.ts';
+import { type Environment, inSystem32 } from './launch.ts';
 
 export interface Reaper {
-  guard(group: number): void;
-  /** TERM, and a little later KILL for what is left; settles when the group is empty or was sent KILL. */
-  end(group: number): Promise<void>;
+  /** `group`: a process that leads a group of its own. */
+  guard(group: number): Guarded;
   /** No more groups will come. */
   close(): void;
 }
 
-export function createReaper(platform: NodeJS.Platform): Reaper {
-  if (platform === 'win32') return WINDOWS;
+export interface Guarded {
+  /** Remembers who descends from it now. To be called before it is asked to go, which makes orphans of them. */
+  look(): void;
+  /** TERM, and a little later KILL for what is left; settles when nothing is left or was sent KILL. */
+  end(): Promise<void>;
+}
+
+export function createReaper(platform: NodeJS.Platform, env: Environment): Reaper {
+  if (platform === 'win32') return windowsReaper(env);
   let shell: ChildProcess | undefined;
 
   function tell(line: string): void {
@@ -27,15 +40,30 @@ export function createReaper(platform: NodeJS.Platform): Reaper {
   }
 
   return {
-    guard: (group) => tell(`+ ${group}`),
-    async end(group) {
-      await new Promise<void>((done) => {
-        execFile('/bin/sh', ['-c', END_ONE, 'end', String(group)], CALM, () => done());
-      });
-      tell(`- ${group}`);
+    guard(group) {
+      tell(`+ ${group}`);
+      const first = lookAt(group);
+      let family: readonly Process[] = first ? [first] : [];
+      const look = () => {
+        family = familyOf(family);
+      };
+      return {
+        look,
+        async end() {
+          look();
+          await Promise.all([endGroup(group), endStrays(family.filter((one) => one.group !== group))]);
+          send('SIGKILL', familyOf(family));
+          tell(`- ${group}`);
+        },
+      };
     },
     close: () => void shell?.stdin?.end(),
   };
+}
+
+/** The program by which Windows ends a process and its children; by its full path, or any directory could offer one. */
+export function taskkillOf(env: Environment): string {
+  return inSystem32(env, 'taskkill.exe');
 }
 
 // --- internal ---
@@ -82,9 +110,39 @@ function startGuard(): ChildProcess {
   return shell;
 }
 
+function endGroup(group: number): Promise<void> {
+  return new Promise((done) => {
+    execFile('/bin/sh', ['-c', END_ONE, 'end', String(group)], CALM, () => done());
+  });
+}
+
+/** The same as END_ONE does, for those in groups of their own. */
+async function endStrays(strays: readonly Process[]): Promise<void> {
+  let left = send('SIGTERM', strays);
+  for (let tries = 0; tries < 20 && left.length > 0; tries += 1) {
+    await new Promise((done) => setTimeout(done, 50));
+    // They may have started others in the meantime.
+    left = familyOf(left);
+  }
+  send('SIGKILL', left);
+}
+
+/** Gives those who were there to get it. */
+function send(signal: NodeJS.Signals, processes: readonly Process[]): readonly Process[] {
+  return processes.filter((one) => {
+    if (!isAlive(one)) return false;
+    try {
+      return kill(one.pid, signal);
+    } catch {
+      return false; // It ended this moment, or is no longer ours to end.
+    }
+  });
+}
+
 /** Windows has no groups, but it knows whose child a process is. What outlives us there ends when its pipes do. */
-const WINDOWS: Reaper = {
-  guard() {},
-  end: (group) => new Promise((done) => void execFile('taskkill', ['/pid', String(group), '/t', '/f'], () => done())),
-  close() {},
-};
+function windowsReaper(env: Environment): Reaper {
+  const file = taskkillOf(env);
+  const end = (pid: number) =>
+    new Promise<void>((done) => void execFile(file, ['/pid', String(pid), '/t', '/f'], () => done()));
+  return { guard: (pid) => ({ look() {}, end: () => end(pid) }), close() {} };
+}

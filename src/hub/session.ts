@@ -46,9 +46,9 @@ export async function openSession(
   try {
     return await attempt(plan, verdict, host, signal);
   } catch (error) {
-    // Some old servers end when they are asked something before the handshake; a fresh one gets the handshake first.
+    // Some old servers end when they are asked something before the handshake; the next attempt begins with that.
     if (way.kind === 'stdio' && verdict.dialect === undefined && error instanceof ServerExit)
-      return attempt(plan, { ...verdict, dialect: 'legacy' }, host, signal);
+      throw new ProbeExit(error.message);
     if (way.kind === 'http' && !verdict.olderSse && isNoEndpoint(error))
       return attempt(plan, { dialect: 'legacy', olderSse: true }, host, signal).catch(() => {
         throw error; // The address was meant for streamable HTTP; that it is no SSE either is no news.
@@ -56,6 +56,9 @@ export async function openSession(
     throw error;
   }
 }
+
+/** It ended before or because it was asked what it speaks: nobody can tell which. */
+export class ProbeExit extends ServerExit {}
 
 // --- internal ---
 

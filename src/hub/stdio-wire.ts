@@ -6,13 +6,22 @@
  * - it is asked first, by closing its stdin, and made to second (reaper.ts); once `close` has settled nothing of it is left.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { messageOf } from '../log.ts';
 import { createLineSplitter } from '../protocol/index.ts';
 import { type Environment, launchOf } from './launch.ts';
 import type { Reaper } from './reaper.ts';
 import type { Redact } from './redact.ts';
-import { MAX_MESSAGE, MessageTooLong, ServerExit, UpstreamError, type Wire, type WireEvents } from './wire.ts';
+import {
+  FLOODED,
+  MAX_MESSAGE,
+  MessageTooLong,
+  type Parcel,
+  ServerExit,
+  UpstreamError,
+  type Wire,
+  type WireEvents,
+} from './wire.ts';
 
 export interface StdioTarget {
   readonly command: string;
@@ -27,6 +36,8 @@ export interface StdioHost {
   readonly env: Environment;
   readonly reaper: Reaper;
   readonly redact: Redact;
+  /** Milliseconds that a server may ask and not read; a minute unless given. */
+  readonly stuckAfter?: number;
   /** One line that the server wrote to stderr. */
   stderr(line: string): void;
 }
@@ -37,6 +48,7 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
     target.args,
     { ...host.env, ...target.env },
     host.platform,
+    target.cwd,
   );
   let child: ChildProcessWithoutNullStreams;
   try {
@@ -51,14 +63,18 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
     return brokenWire(new UpstreamError(`cannot be started: ${messageOf(error)}`), events);
   }
   const { pid } = child;
-  if (pid !== undefined) host.reaper.guard(pid);
+  const guarded = pid === undefined ? undefined : host.reaper.guard(pid);
   const said = captureStderr(child, host);
   let over = false;
+  const close = (error: Error) => {
+    if (!over) events.closed(error);
+    over = true;
+  };
+  const sender = createSender(child.stdin, events, close, host.stuckAfter ?? STUCK_MS);
   const ended = new Promise<void>((done) => {
     const end = (error: Error) => {
       done();
-      if (!over) events.closed(error);
-      over = true;
+      close(error);
     };
     child.once('error', (error) => end(new UpstreamError(`cannot be started: ${startFault(error, target)}`)));
     // `exit` and not `close`: a grandchild may hold the pipes open for ever.
@@ -83,21 +99,31 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
 
   return {
     ownStreams: false,
-    send: ({ text }) => void child.stdin.write(`${text}\n`),
+    send: (parcel) => sender.send(parcel),
     done: () => {},
     drop: () => {},
     listen: () => {}, // The pipe brings everything.
     async close() {
       over = true;
+      sender.close();
+      guarded?.look();
       child.stdin.end();
-      if (pid === undefined) return;
+      if (!guarded) return;
       await Promise.race([ended, wait(PATIENCE_MS)]);
-      await host.reaper.end(pid);
+      await guarded.end();
     },
   };
 }
 
+/** Bytes of answers to a server's own questions that wait for it to read: thousands of them. Further ones are dropped. */
+export const MAX_REPLIES_WAITING = 1024 * 1024;
+/** Bytes of anything that waits for it to read: two of the largest messages. Further requests fail at once. */
+export const MAX_WAITING = 2 * MAX_MESSAGE;
+
 // --- internal ---
+
+// A server that is busy reads nothing, but it asks nothing either.
+const STUCK_MS = 60_000;
 
 // How long a server has to go by itself. Whoever ends us usually waits five to ten seconds for all of it.
 const PATIENCE_MS = 1000;
@@ -114,6 +140,32 @@ function brokenWire(error: Error, events: WireEvents): Wire {
   setImmediate(() => events.closed(error));
   return { ownStreams: false, send() {}, done() {}, drop() {}, listen() {}, async close() {} };
 }
+
+/** What a server does not read stays with us, so there is a limit to it. */
+function createSender(stdin: Writable, events: WireEvents, close: (error: Error) => void, stuckAfter: number) {
+  let stuck: NodeJS.Timeout | undefined;
+  const giveUp = () => close(new UpstreamError(FLOODED));
+
+  function moved(): void {
+    clearTimeout(stuck);
+    stuck = undefined;
+  }
+
+  return {
+    send({ text, id, isReply = false }: Parcel): void {
+      const waiting = stdin.writableLength;
+      if (isReply && waiting + text.length > MAX_REPLIES_WAITING) {
+        if (waiting > 0) stuck ??= setTimeout(giveUp, stuckAfter);
+        return;
+      }
+      if (waiting <= MAX_WAITING) stdin.write(`${text}\n`, moved);
+      else if (id !== undefined) setImmediate(() => events.undelivered(id, new UpstreamError(UNREAD)));
+    },
+    close: moved,
+  };
+}
+
+const UNREAD = `the server does not read what it is sent (over ${MAX_WAITING} bytes wait for it)`;
 
 /** Hands lines over as they come and remembers the last one that said something. */
 function captureStderr(child: ChildProcess, { stderr: report, redact }: StdioHost): () => string {

@@ -16,7 +16,7 @@ import { NO_OFFER, type Offer, takeStock, type UpstreamTool } from './inventory.
 import type { Asking } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { createRedact } from './redact.ts';
-import { openSession, type Session, type SessionHost, type Verdict } from './session.ts';
+import { openSession, ProbeExit, type Session, type SessionHost, type Verdict } from './session.ts';
 import { firstOf, pause } from './time.ts';
 import { keepVigil, type Vigil } from './vigil.ts';
 import { type HeaderFields, SessionGone, UpstreamError } from './wire.ts';
@@ -142,18 +142,31 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       // It is there and cannot say what it has: nothing. It is away: what it had, for a little while.
       if (error instanceof ListError) present(NO_OFFER);
       else if (offer !== NO_OFFER) grace ??= setTimeout(() => present(NO_OFFER), GRACE_MS);
-      condition.enter(lasted === undefined ? 'failed' : 'disconnected', redact(messageOf(error)), wait);
+      if (error instanceof ProbeExit) verdict = { ...UNKNOWN, dialect: 'legacy' };
+      // The first of them is no failure yet: what it was asked may be all that is wrong.
+      const isUndecided = error instanceof ProbeExit && condition.facts().reason === undefined;
+      if (isUndecided) condition.enter('connecting', undefined, wait);
+      else condition.enter(lasted === undefined ? 'failed' : 'disconnected', redact(messageOf(error)), wait);
       await pause(wait, life.signal);
     }
   }
 
   const usable = () => (open && !open.session.link.ended.aborted ? open : undefined);
 
+  /** Waits as long as an attempt is due: one that comes later than anybody waits helps nobody. */
+  async function untilUsable(stop: readonly Stop[]): Promise<OpenSession | undefined> {
+    const deadline = performance.now() + (way.kind === 'none' ? 0 : CALL_PATIENCE_MS);
+    const left = () => Math.max(0, deadline - performance.now());
+    const look = () => usable() ?? (condition.isDueWithin(left()) ? undefined : TOO_LATE);
+    const found = await condition.until(look, left(), stop);
+    return found === TOO_LATE ? undefined : found;
+  }
+
   /** Asks once there is somebody to ask: waits a little for a server that is on its way. */
   async function ask(method: string, params: Params, { signal, ...asking }: Asking, headers: Headed): Promise<Params> {
     const stop = signal ? [life.signal, signal] : [life.signal];
     for (let retry = true; ; retry = false) {
-      const now = await condition.until(usable, CALL_PATIENCE_MS, stop);
+      const now = await untilUsable(stop);
       if (!now) throw new UpstreamError(`the server is not connected (${condition.text()})`);
       const { conversation } = now.session;
       const full = { timeout: plan.timeout, ...asking, ...(signal ? { signal } : {}), headers: headers(conversation) };
@@ -199,8 +212,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     },
     read: (uri, signal) => ask('resources/read', { uri }, signal ? { signal } : {}, () => ({})),
     async whenReady(signal) {
-      const patience = way.kind === 'none' ? 0 : CALL_PATIENCE_MS;
-      return (await condition.until(usable, patience, [life.signal, signal])) ? undefined : condition.text();
+      return (await untilUsable([life.signal, signal])) ? undefined : condition.text();
     },
     async settled() {
       await condition.until(() => isSettled() || undefined, plan.connectTimeout, [life.signal]);
@@ -228,6 +240,7 @@ const STABLE_MS = 60_000;
 // Longer than a restart takes, shorter than anyone believes in a server that is gone.
 const GRACE_MS = 10_000;
 const CALL_PATIENCE_MS = 5000;
+const TOO_LATE = Symbol('too late');
 
 type Headed = (conversation: Conversation) => HeaderFields;
 

@@ -10,6 +10,8 @@ export interface Parcel {
   readonly text: string;
   /** The request that the text is, if it is one. */
   readonly id?: Id;
+  /** An answer to what the server asked of us. There may be any number of those, so a wire bounds them. */
+  readonly isReply?: boolean;
   /** Nothing happens twice when it arrives twice. */
   readonly repeatable: boolean;
   /** What HTTP says around the text; pipes have no envelope. */
@@ -46,6 +48,9 @@ export interface WireEvents {
 
 /** Answers hold images and documents, so more than a request; still a bound on what one server can make us hold. */
 export const MAX_MESSAGE = 32 * 1024 * 1024;
+
+/** Why a server is left that asks without end and does not take our answers. */
+export const FLOODED = 'it asks us more than it takes answers to';
 
 /** The server answered with an HTTP error. */
 export class HttpError extends Error {

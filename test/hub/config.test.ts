@@ -152,12 +152,12 @@ test('a child inherits paths, language and proxies, and no keys', () => {
 test('a batch file on Windows is run by cmd.exe, everything else as it is', (t) => {
   const tree = makeTree(t, { 'npx.cmd': '', 'node.exe': '' });
   const env = { PATH: tree.path, PATHEXT: '.EXE;.cmd', ComSpec: 'C:\\cmd.exe' };
-  const batch = launchOf('npx', ['-y', 'a b', '100%'], env, 'win32');
+  const batch = launchOf('npx', ['-y', 'a b', '100%'], env, 'win32', '/');
   assert.equal(batch.command, 'C:\\cmd.exe');
   assert.deepEqual(batch.args.slice(0, 3), ['/d', '/s', '/c']);
   assert.match(batch.args[3] ?? '', /npx\.cmd \^\^\^"-y\^\^\^" \^\^\^"a\^\^\^ b\^\^\^" \^\^\^"100\^\^\^%\^\^\^""$/);
   assert.equal(batch.verbatim, true);
-  assert.deepEqual(launchOf('npx', ['x'], env, 'linux'), { command: 'npx', args: ['x'], verbatim: false });
+  assert.deepEqual(launchOf('npx', ['x'], env, 'linux', '/'), { command: 'npx', args: ['x'], verbatim: false });
 });
 
 const file = (servers: object) => JSON.stringify({ mcpServers: servers });

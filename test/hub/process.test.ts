@@ -1,0 +1,221 @@
+/** The processes of upstream servers: how often they are started, what they can make us hold, and that nothing is left. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import { type TestContext, test } from 'node:test';
+import { familyOf, isAlive as isSame, lookAt } from '../../src/hub/descent.ts';
+import { createHub } from '../../src/hub/index.ts';
+import { launchOf } from '../../src/hub/launch.ts';
+import { createReaper, taskkillOf } from '../../src/hub/reaper.ts';
+import { MAX_WAITING, openStdioWire } from '../../src/hub/stdio-wire.ts';
+import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
+import { PROGRAM } from '../harness/program.ts';
+import { makeTree } from '../harness/tree.ts';
+
+const has =
+  (...wanted: readonly string[]) =>
+  (names: readonly string[]) =>
+    wanted.every((name) => names.includes(name));
+const isLinux = platform() === 'linux';
+
+test('a server that exits at once is started once per attempt (10.11)', async (t) => {
+  const tree = makeTree(t);
+  const journal = tree.write('journal', '');
+  const hub = await startHub(
+    t,
+    { one: upstream('exit=7', `journal=${journal}`) },
+    { tree, args: ['--log-level', 'debug'] },
+  );
+  const starts = () => (readFileSync(journal, 'utf8').match(/started/g) ?? []).length;
+  await eventually(() => starts() >= 3, 'the third start');
+  const attempts = hub.stderr().match(/server one: connecting(?!.*next attempt)/g) ?? [];
+  assert.equal(attempts.length, starts());
+  await hub.waitForStderr(/server one: failed: exited with code 7/);
+});
+
+test('a server that ends when it is asked before the handshake is ready, also for the doctor (10.11)', (t) => {
+  const tree = makeTree(t);
+  const journal = tree.at('journal');
+  const servers = { old: upstream('dies-on-unknown', `journal=${journal}`) };
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: servers }));
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, 'doctor', '--hub'], {
+    cwd: tree.path,
+    env: { PATH: process.env.PATH, HOME: tree.at('home') },
+    encoding: 'utf8',
+  });
+  assert.match(stdout, /old: ready: 11 tools/);
+  assert.equal((readFileSync(journal, 'utf8').match(/started/g) ?? []).length, 2);
+});
+
+test('a call to a server that is not tried again soon fails at once, with its state (10.11)', async (t) => {
+  // Every wait is ten times as long as it would be: the second attempt comes after ten seconds.
+  t.mock.method(Math, 'random', () => 20);
+  const hub = createHub({ mcpServers: { gone: { command: 'no-such-command-anywhere' } }, env: {} });
+  t.after(() => hub.close());
+  await hub.connect();
+  const began = performance.now();
+  await assert.rejects(
+    hub.call('gone:x'),
+    /not connected \(failed: cannot be started: .* was not found .*; next attempt in 11 s/,
+  );
+  assert.ok(performance.now() - began < 2000);
+});
+
+for (const [how, end] of [
+  ['its client goes', (hub: { end(): Promise<number | null> }) => hub.end()],
+  [
+    'it gets SIGTERM',
+    async (hub: { child: { kill(signal: NodeJS.Signals): boolean }; exit(): Promise<number | null> }) => {
+      hub.child.kill('SIGTERM');
+      await hub.exit();
+    },
+  ],
+] as const) {
+  test(`helpers in groups of their own are ended too when ${how} (10.22)`, { skip: !isLinux }, async (t) => {
+    const tree = makeTree(t);
+    const journal = tree.write('journal', '');
+    const hub = await startHub(t, { one: upstream('detached', `journal=${journal}`) }, { tree });
+    await hub.waitForTools(has('one:echo'), 'its tools');
+    const pids = () =>
+      [...readFileSync(journal, 'utf8').matchAll(/(?:started|helper) (\d+)/g)].map(([, pid]) => Number(pid));
+    await eventually(() => pids().length === 3, 'both helpers');
+    const all = pids();
+    t.after(() => all.filter(isAlive).map((pid) => process.kill(pid, 'SIGKILL')));
+    assert.ok(all.every(isAlive));
+    await end(hub);
+    await eventually(() => !all.some(isAlive), 'the end of all of them');
+  });
+}
+
+test('a process is told from a later one of the same number (10.22)', { skip: !isLinux }, () => {
+  const own = lookAt(process.pid);
+  assert.ok(own && isSame(own));
+  assert.equal(own.parent, process.ppid);
+  const other = { ...own, start: own.start - 1 };
+  assert.equal(isSame(other), false);
+  assert.deepEqual(familyOf([other]), []);
+  const child = spawn('sleep', ['60']);
+  assert.deepEqual(
+    familyOf([own])
+      .map(({ pid }) => pid)
+      .filter((pid) => [process.pid, child.pid].includes(pid)),
+    [process.pid, child.pid],
+  );
+  child.kill('SIGKILL');
+});
+
+test('on Windows programs of the system are started by their full path (10.21)', () => {
+  assert.equal(taskkillOf({ SystemRoot: 'D:\\Win' }), 'D:\\Win\\System32\\taskkill.exe');
+  assert.equal(taskkillOf({ SYSTEMROOT: 'C:\\WINDOWS' }), 'C:\\WINDOWS\\System32\\taskkill.exe');
+  for (const env of [{}, { SystemRoot: '' }, { SystemRoot: 'here' }, { SystemRoot: '\\\\host\\share' }])
+    assert.equal(taskkillOf(env), 'C:\\Windows\\System32\\taskkill.exe');
+});
+
+test("a relative command is looked up in the entry's own directory (10.21)", async (t) => {
+  const tree = makeTree(t, { 'sub/tool.cmd': '', 'sub/run.exe': '', 'run.exe': '' });
+  const launch = (command: string, platform: NodeJS.Platform) =>
+    launchOf(command, [], { PATH: '.', PATHEXT: '.exe;.cmd', ComSpec: 'cmd' }, platform, tree.at('sub'));
+  assert.equal(launch('./run', 'win32').command, tree.at('sub/run.exe'));
+  assert.match(launch('./tool', 'win32').args.join(' '), /sub.tool\.cmd/);
+  assert.equal(launch('./server.js', 'linux').command, tree.at('sub/server.js'));
+  assert.equal(launch('/bin/sh', 'linux').command, '/bin/sh');
+  assert.equal(launch('sh', 'linux').command, 'sh');
+  // A directory of PATH that is relative would be one of the project's.
+  assert.equal(launch('run', 'win32').command, 'run');
+
+  const { command, args } = upstream();
+  tree.write('sub/server', `#!/bin/sh\nexec ${[command, ...args].map((one) => `'${one}'`).join(' ')}\n`);
+  chmodSync(tree.at('sub/server'), 0o755);
+  const hub = await startHub(t, { one: { command: './server', cwd: 'sub' } }, { tree });
+  await hub.waitForTools(has('one:echo'), 'its tools');
+});
+
+/** A server that asks without end and never reads what we answer. */
+const asking = {
+  command: process.execPath,
+  args: [
+    '-e',
+    `const line = JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(200), method: 'ping' }) + '\\n';
+     const more = () => { for (let at = 0; at < 50 && process.stdout.write(line.repeat(100)); at += 1); process.stdout.once('drain', more); };
+     more();
+     setInterval(() => {}, 1000);`,
+  ],
+};
+
+test('what a server asks and does not read the answers to is not held for it (10.6)', { skip: !isLinux }, async (t) => {
+  const hub = await startHub(t, { odd: asking, plain: upstream() });
+  await hub.waitForTools(has('plain:echo'), 'the plain one');
+  const memory = () => {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hub.child.pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) / 1024;
+  };
+  const before = memory();
+  await new Promise((done) => setTimeout(done, 3000));
+  assert.equal((await hub.call('plain:echo', { text: 'here' })).content[0].text, 'here');
+  // Without a limit it was 55 MB a second.
+  const grown = memory() - before;
+  assert.ok(grown < 80, `${grown} MB`);
+});
+
+function openWire(t: TestContext, server: { command: string; args: readonly string[] }, stuckAfter: number) {
+  const reaper = createReaper(platform(), process.env);
+  const told: string[] = [];
+  const host = {
+    platform: platform(),
+    env: process.env,
+    reaper,
+    redact: (text: string) => text,
+    stuckAfter,
+    stderr() {},
+  };
+  const target = { ...server, env: { PATH: process.env.PATH ?? '' }, cwd: '.' };
+  const events = {
+    text() {},
+    lost() {},
+    missed() {},
+    debug() {},
+    undelivered: (id: unknown, error: Error) => void told.push(`${id}: ${error.message}`),
+    closed: (error: Error) => void told.push(error.message),
+  };
+  const wire = openStdioWire(target, events, host);
+  t.after(async () => {
+    await wire.close();
+    reaper.close();
+  });
+  return { wire, told };
+}
+
+const deaf = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
+
+test('a server that asks and never reads is left; one that only does not read is not (10.6)', async (t) => {
+  const { wire, told } = openWire(t, deaf, 200);
+  const big = { repeatable: false, headers: {}, text: 'x'.repeat(2 * 1024 * 1024) };
+  wire.send({ ...big, id: 1 });
+  await new Promise((done) => setTimeout(done, 400));
+  assert.deepEqual(told, []);
+  wire.send({ text: '{}', isReply: true, repeatable: true, headers: {} });
+  await eventually(() => told.length > 0, 'the end');
+  assert.deepEqual(told, ['it asks us more than it takes answers to']);
+});
+
+test('a request to a server that has long stopped reading fails at once (10.6)', async (t) => {
+  const { wire, told } = openWire(t, deaf, 60_000);
+  const text = 'x'.repeat(8 * 1024 * 1024);
+  const most = MAX_WAITING / text.length;
+  for (let id = 1; id <= most + 2; id += 1) wire.send({ text, id, repeatable: false, headers: {} });
+  await eventually(() => told.length === 2, 'both refusals');
+  const why = `the server does not read what it is sent (over ${MAX_WAITING} bytes wait for it)`;
+  assert.deepEqual(told, [`${most + 1}: ${why}`, `${most + 2}: ${why}`]);
+});
+
+test('a server that reads gets every answer (10.6)', async (t) => {
+  const echo = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
+  const { wire, told } = openWire(t, echo, 100);
+  for (let round = 0; round < 20; round += 1) {
+    for (let at = 0; at < 200; at += 1)
+      wire.send({ text: 'x'.repeat(1000), isReply: true, repeatable: true, headers: {} });
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  assert.deepEqual(told, []);
+});
