@@ -108,6 +108,8 @@ export interface Contribution {
   readonly resources: readonly Resource[];
   /** Most sources have none. */
   readonly templates?: readonly Template[];
+  /** The upstream servers that are configured, whether they are connected or not. */
+  readonly servers?: readonly string[];
   readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
   readonly watched: readonly Watched[];
@@ -146,6 +148,8 @@ export type Resolution =
 /** The skills of one snapshot under their names. */
 export interface Names {
   readonly listed: readonly Listed[];
+  /** Those of them that a client is told of unasked: without copies that another skill of their provider hides. */
+  readonly visible: readonly Listed[];
   resolve(name: string): Resolution;
   /** Ids that look like `name`, nearest first. */
   near(name: string): readonly string[];
@@ -166,6 +170,8 @@ export interface Snapshot {
   readonly resources: ReadonlyMap<string, Resource>;
   /** Sorted, each once. The first that matches a URI is asked for it. */
   readonly templates: readonly Template[];
+  /** The upstream servers that are configured, whether they are connected or not. */
+  readonly servers: readonly string[];
   readonly tools: readonly ForeignTool[];
   readonly problems: readonly Problem[];
 }
@@ -212,6 +218,8 @@ export interface View {
   readonly budget: number;
   /** The client's spelling of one of our tool names. */
   spell(name: string): string;
+  /** Whether the client is shown the tool of that plain name. */
+  shows(name: string): boolean;
 }
 
 export interface ToolDefinition {

@@ -19,7 +19,7 @@ import { createToolShelf, toolMethods } from './methods/tools.ts';
 import { createUnlisted } from './methods/unlisted.ts';
 import { createUpdates, resourceState, subscribeMethods } from './methods/updates.ts';
 import type { Problem, Snapshot } from './model.ts';
-import { createHandle, type Handle, legacyEra, modernEra } from './protocol/index.ts';
+import { createHandle, type Handle, legacyEra, modernEra, type Peer } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
 import { instructionsFor, ownTools } from './tools/own.ts';
 import { loadedText } from './tools/skill.ts';
@@ -80,7 +80,7 @@ export function createServer(settings: Settings): Server {
       ...(prompts ? { prompts: { listChanged: true } } : {}),
       extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
     },
-    instructions: instructionsFor(own),
+    instructions: (peer: Peer) => instructionsFor(shelf.ownFor(peer)),
   };
   const shared = [
     ...toolMethods(registry, shelf, hub?.findAbsent),

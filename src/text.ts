@@ -16,7 +16,27 @@ export function visible(text: string): string {
 
 /** The same on one line, each run of white space as one blank. */
 export function visibleLine(text: string): string {
-  return visible(text.replace(/\s+/g, ' ')).trim();
+  // What cannot be seen goes first: a byte order mark is white space to JavaScript, and would leave a blank.
+  const clean = visible(text);
+  return UNEVEN.test(clean) ? clean.replace(/\s+/g, ' ').trim() : clean;
+}
+
+/**
+ * The text in Unicode's composed form (NFC), for comparing. A text with more combining marks in a row than any script
+ * has stays as it is: composing takes time quadratic in such a run.
+ */
+export function composed(text: string): string {
+  if (!BEYOND_LATIN.test(text)) return text;
+  // Made when called: reading in such a pattern takes longer than loading most modules.
+  return /\p{M}{31}/u.test(text) ? text : text.normalize('NFC');
+}
+
+/** As `JSON.stringify`, indented, with everything that is not shown written as an escape: for a terminal. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(INVISIBLE_ALL, (found) =>
+    // JSON writes a character beyond the first plane as its two halves.
+    found.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
 }
 
 /** One line in which control and direction-changing characters are shown as escapes: for a terminal, a header, a log. */
@@ -57,21 +77,29 @@ export function xml(text: string): string {
 
 // --- internal ---
 
-// By row: C0 without tab and line feed, DEL, C1; soft hyphen and Mongolian vowel separator; zero-width space and the
-// direction marks, but not the joiners U+200C and U+200D, which scripts and emoji need; line and paragraph separator;
-// bidi overrides; word joiner and invisible operators; bidi isolates and deprecated format characters; byte order mark,
-// annotation marks and non-characters; tag characters and the variation selectors beyond the first sixteen, in which
-// whole texts can be hidden.
+// By row: C0 without tab and line feed, DEL, C1; soft hyphen, Arabic letter mark and Mongolian vowel separator;
+// zero-width space and the direction marks, but not the joiners U+200C and U+200D, which scripts and emoji need, then
+// line and paragraph separator and bidi overrides; word joiner, invisible operators, bidi isolates and deprecated format
+// characters; letters without a shape; byte order mark, annotation marks and non-characters; format characters of
+// shorthand and of music; the whole plane of tag characters and of the variation selectors beyond the first sixteen, in
+// which whole texts can be hidden.
 const INVISIBLE_SET =
   '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f' +
-  '\\u00ad\\u180e' +
+  '\\u00ad\\u061c\\u180e' +
   '\\u200b\\u200e\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f' +
-  '\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff]' +
-  '|\\udb40[\\udc00-\\udc7f\\udd00-\\uddef]';
+  '\\u3164\\uffa0' +
+  '\\ufeff\\ufff0-\\ufffb\\ufffe\\uffff]' +
+  '|\\ud82f[\\udca0-\\udca3]|\\ud834[\\udd73-\\udd7a]' +
+  '|[\\udb40-\\udb43][\\udc00-\\udfff]';
 const INVISIBLE = new RegExp(INVISIBLE_SET);
 const INVISIBLE_ALL = new RegExp(INVISIBLE_SET, 'g');
-const LINE_BREAK = /\r\n?|[\u2028\u2029]/g;
+// Vertical tab, form feed and "next line" part lines too; taken away without a trace they would join two words.
+const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+// White space that is more than one blank between two words.
+const UNEVEN = /[^\S ]|\s\s|^\s|\s$/;
+// Below this every text is composed already.
+const BEYOND_LATIN = /[\u0300-\uffff]/;
 
 // C0, DEL and C1 drive terminals; U+2028/9 break lines; bidi controls reorder what is read; the rest cannot be seen.
 const UNPRINTABLE = new RegExp(`[\\t\\n]|${INVISIBLE_SET}`, 'g');
@@ -81,4 +109,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\t', ' '],
 ]);
 
-const escapeOf = (char: string) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+const escapeOf = (char: string) => {
+  const code = (char.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
+};

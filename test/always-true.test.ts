@@ -63,7 +63,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   const { asked, counting } = countAsking(registry);
   const prompts = createPromptShelf(OPTIONS);
   const handlers = [
-    ...toolMethods(counting, createToolShelf([skillTool(SILENT, undefined)], OPTIONS), () => undefined),
+    ...toolMethods(counting, createToolShelf([skillTool(SILENT)], OPTIONS), () => undefined),
     ...resourceMethods(counting, createPromises()),
     ...skillMethods(counting, createUnlisted(SILENT), createPromises()),
     ...promptMethods(counting, prompts, loadedText),

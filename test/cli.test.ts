@@ -29,7 +29,7 @@ test('--version prints the version on stdout and exits 0', () => {
     assert.deepEqual(run(flag), { status: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
-test('whatever is wrong is one line on stderr with the nearest right one, and exit 2', () => {
+test('whatever is wrong is one line on stderr with the nearest right one, and exit 2 (11.10)', () => {
   const cases: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [['--skil-dir', 'x'], /unknown option --skil-dir; did you mean --skill-dir\?/],
     [['--no-refesh'], /unknown option --no-refesh; did you mean --no-refresh\?/],
@@ -47,6 +47,11 @@ test('whatever is wrong is one line on stderr with the nearest right one, and ex
     [['--names', 'save'], /--names must be one of auto, plain, safe, not "save"; did you mean safe\?/],
     [['--describe', ''], /--describe must be one of/],
     [['--log-level', 'loud'], /--log-level must be one of error, warn, info, debug, not "loud"/],
+    [['--skill-dir', ''], /--skill-dir must be the path of a directory, not ""/],
+    [['--skill-dir', 'x', '--skill-dir', ' '], /--skill-dir must be/],
+    [['--root='], /--root must be the path of a directory/],
+    [['--plugins-file', ''], /--plugins-file must be the path of a file/],
+    [['doctor', '--config', ''], /--config must be the path of a file/],
     [['--quiet=yes'], /--quiet/],
     [['--\u001b[31mred'], /unknown option --\\u001b\[31mred/],
     [['line\nbreak'], /unknown command "line\\nbreak"/],

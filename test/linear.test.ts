@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostOf } from '../src/methods/hosts.ts';
 import { pageOf } from '../src/methods/pages.ts';
-import { everySpelling, safeSpellings } from '../src/methods/spelling.ts';
+import { createNameTable } from '../src/methods/spelling.ts';
 import { clientOf, createHandle, createSession, legacyEra, MAX_CLIENT_TEXT, modernEra } from '../src/protocol/index.ts';
-import { oneLine, printable, shorten, visible, visibleLine, xml } from '../src/text.ts';
+import { composed, oneLine, printable, shorten, visible, visibleLine, xml } from '../src/text.ts';
 import { createDoors } from '../src/transports/doors.ts';
 import { accepts } from '../src/transports/requests.ts';
 
@@ -41,6 +41,7 @@ const HOSTILE: readonly string[] = [
   '\ud83d\ude00',
   '\u0000',
   '\udb40\udc41',
+  '\u0301\u0323',
 ];
 const ENDS = ['', '!', ')', ']', '\n', '"'];
 
@@ -69,10 +70,10 @@ const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
   'a token': (text) => doors.challenge({ authorization: `bearer ${text}` }),
   'an Accept': (accept) => accepts(accept, 'application/json'),
   'a cursor': (cursor) => swallow(() => pageOf('x', [], () => '', cursor, 1)),
-  'a name to spell': (name) => safeSpellings([name], 64),
-  'every spelling of a name': (name) => everySpelling(new Map([[name, 1]])),
+  'every spelling of a name': (name) => createNameTable(new Map([[name, 1]]), [name]).find(name, 'safe'),
   visible,
   visibleLine,
+  composed,
   printable,
   oneLine,
   xml,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { listed, names, warnings } from './harness/listing.ts';
-import { startProgram } from './harness/program.ts';
+import { type Answer, PROGRAM, startProgram } from './harness/program.ts';
 import { makeTree, skillText } from './harness/tree.ts';
 
 const plugin = (...skills: readonly string[]) => ({
@@ -36,18 +37,19 @@ test('every name in the list loads exactly the skill it stands for', async (t) =
   const program = startProgram(t, { tree });
   const shown = await program.description();
   const entries = [...shown.matchAll(/<name>(.*)<\/name>\n<description>(.*)<\/description>/g)];
-  assert.equal(entries.length, 13);
+  assert.equal(entries.length, 11);
   for (const [, name = '', description = ''] of entries) {
     const text = await program.skill(name);
     assert.ok(text.startsWith(`Loading: ${name}\n`), `${name}: ${text.slice(0, 200)}`);
     assert.ok(text.includes(`description: ${description}\n`), name);
   }
+  // Hidden by another of their provider: not listed, but loaded by their full names.
+  assert.match(await program.skill('claude@global:both'), /description: claude global again\n/);
+  assert.match(await program.skill('claude@global#2:both'), /description: claude global\n/);
   assert.deepEqual(await names(program), [
     'both',
     'agents:both',
     'claude:both',
-    'claude@global:both',
-    'claude@global#2:both',
     'codex:claude:both',
     'codex:rival',
     'a/b c',
@@ -91,15 +93,27 @@ test('a misspelt name is an error with the nearest names, then what there is', a
   }
 });
 
-test('what is shadowed stays reachable and is reported once', async (t) => {
+test('what is shadowed is not listed to models, stays reachable and is reported once (11.12)', async (t) => {
   const tree = makeTree(t, {
     ...at('.claude', 'pdf', skillText('pdf', 'of the project')),
     ...at('home/.claude', 'pdf', skillText('pdf', 'of the home')),
   });
   const program = startProgram(t, { tree });
-  assert.deepEqual(await listed(program), ['pdf (project)', 'claude@global:pdf (global)']);
+  assert.deepEqual(await listed(program), ['pdf (project)']);
   assert.match(await program.skill('claude:pdf'), /of the project/);
   assert.match(await program.skill('Claude@Global:PDF'), /of the home/);
+  const { prompts } = (await program.request('prompts/list')).result;
+  assert.deepEqual(prompts, [{ name: 'pdf', title: 'pdf', description: 'of the project' }]);
+  const prompt = await program.request('prompts/get', { name: 'claude@global:pdf' });
+  assert.match(prompt.result.messages[0].content.text, /of the home/);
+  const { structuredContent } = await program.call('skills.list', {});
+  assert.deepEqual(
+    structuredContent.skills.map((one: Answer) => one.meta.description),
+    ['of the project', 'of the home'],
+  );
+  const uris = (await program.request('skills/list')).result.skills.map(({ uri }: Answer) => uri);
+  assert.deepEqual(uris, ['skill://claude/global/pdf/SKILL.md', 'skill://claude/pdf/SKILL.md']);
+  assert.doesNotMatch(await program.skill('nothing-like-it'), /global/);
   assert.deepEqual(warnings(program, tree.path), [
     'home/.claude/skills/pdf/SKILL.md: is shadowed by .claude/skills/pdf/SKILL.md; it loads as "claude@global:pdf"',
   ]);
@@ -147,4 +161,48 @@ test('a name with characters that cannot be shown is listed without them, and lo
       assert.match(await program.skill(name), /^Loading: /);
     }
   }
+});
+
+test('doctor reports names that are ambiguous (11.9)', (t) => {
+  const tree = makeTree(t, { ...at('.claude', 'pdf'), ...at('.codex', 'pdf'), ...at('.codex', 'own') });
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, 'doctor'], {
+    cwd: tree.path,
+    env: { PATH: process.env.PATH, HOME: tree.at('home') },
+    encoding: 'utf8',
+  });
+  assert.match(
+    stdout,
+    /Problems: 1\n {2}name "pdf": is ambiguous: claude:pdf, codex:pdf; only a full name loads one\n/,
+  );
+});
+
+test('a name that is too long to be one is refused by whatever takes names (10.3)', async (t) => {
+  const program = startProgram(t, { tree: makeTree(t, at('.claude', 'pdf')) });
+  await program.handshake();
+  // Composing that many marks took a minute.
+  const marks = `a${'\u0301\u0323'.repeat(150_000)}`;
+  const long = (field: string) => ({ [field]: marks });
+  const start = performance.now();
+  const requests: readonly (readonly [method: string, params: object, message: RegExp])[] = [
+    ['tools/call', { name: 'skill', arguments: long('name') }, /name must have at most 4096 characters/],
+    ['tools/call', { name: 'skill', arguments: long('command') }, /name must have at most 4096 characters/],
+    ['tools/call', { name: 'skills.read', arguments: { name: marks, path: 'x' } }, /at most 4096 characters/],
+    ['tools/call', { name: 'skills.read', arguments: { name: 'pdf', path: marks } }, /path must be .* at most 4096/],
+    ['tools/call', { name: 'skills.list', arguments: long('query') }, /at most 500 characters/],
+    ['tools/call', { name: 'skills.search', arguments: long('query') }, /500 characters/],
+    ['tools/call', { name: 'skills.search', arguments: { query: 'x'.repeat(101) } }, /at most 100 characters/],
+    ['tools/call', { name: marks }, /no tool has a name of over 4096 characters/],
+    ['prompts/get', { name: marks }, /no prompt has a name of over 4096 characters/],
+    ['prompts/list', { cursor: marks }, /cursor has over 100000 characters/],
+    ['skills/list', { cursor: marks }, /cursor has over/],
+    ['resources/read', { uri: marks }, /uri has over 65536 characters/],
+    ['resources/subscribe', { uri: marks }, /uri has over/],
+  ];
+  for (const [method, params, message] of requests) {
+    const { error } = await program.request(method, { ...params });
+    assert.equal(error?.code, -32602, method);
+    assert.match(error.message, message);
+    assert.ok(error.message.length < 500);
+  }
+  assert.ok(performance.now() - start < 10_000);
 });

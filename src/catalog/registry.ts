@@ -93,15 +93,19 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     // At the beginning: one that came in the middle may have been missed.
     const awaitsNobody = everybodyCame;
     const loaded = await Promise.all(sources.map(load));
-    const rules = { filter: await filter, dedupe: options.dedupe };
-    const changed = loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
+    const late = before ? [] : loaded.flatMap(({ awaited }) => awaited ?? []);
+    const complete = isWhole || awaitsNobody || (!before && late.length === 0);
+    const rules = { filter: await filter, dedupe: options.dedupe, complete };
+    // What a filter has against the first complete lists is not known before.
+    const judged = complete === isWhole || rules.filter === undefined;
+    const changed =
+      !judged || loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
     const after = before && !changed ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
     const listed = isWhole ? before : undefined;
     contributions = loaded;
     current = after;
     first.make(after);
-    const late = before ? [] : loaded.flatMap(({ awaited }) => awaited ?? []);
-    isWhole ||= awaitsNobody || (!before && late.length === 0);
+    isWhole = complete;
     if (isWhole) firstWhole.make(after);
     if (late.length > 0) void Promise.allSettled(late).then(arrive);
     const milliseconds = Date.now() - start;

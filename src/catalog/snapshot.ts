@@ -6,13 +6,15 @@ import type { Contribution, ForeignTool, Problem, Resource, Skill, Snapshot, Tem
 import { addressSteps, compare } from '../skills/address.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
 import { createPacer, drive } from '../skills/pace.ts';
-import { createNames, findShadowed } from '../skills/resolve.ts';
+import { createNames, findAmbiguous, findShadowed } from '../skills/resolve.ts';
 
 export interface SnapshotOptions {
   /** Undefined: everything is served. */
   readonly filter: Filter | undefined;
   /** Fold byte-identical copies of one name into one. */
   readonly dedupe: boolean;
+  /** Whether all sources have come, or had their moment: a pattern may be for what is still on its way. */
+  readonly complete: boolean;
 }
 
 export async function buildSnapshot(
@@ -26,8 +28,9 @@ export async function buildSnapshot(
     resources: contributions.flatMap((contribution) => contribution.resources),
     templates: contributions.flatMap(({ templates = [] }) => templates),
   };
+  const servers = contributions.flatMap((contribution) => contribution.servers ?? []);
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
-  const chosen = options.filter ? choose(offer, options.filter) : { ...offer, idle: [] };
+  const chosen = options.filter ? choose(offer, options.filter, servers) : { ...offer, idle: [] };
   const { skills, tools, resources, idle } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
   const names = createNames(skills, findStandIns(skills, options.dedupe));
@@ -40,7 +43,15 @@ export async function buildSnapshot(
     tools,
     resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
     templates,
-    problems: [...problems, ...idle, ...repeated, ...findShadowed(names), ...unaddressed],
+    servers,
+    problems: [
+      ...problems,
+      ...(options.complete ? idle : []),
+      ...repeated,
+      ...findShadowed(names),
+      ...findAmbiguous(names),
+      ...unaddressed,
+    ],
   });
 }
 
@@ -58,7 +69,11 @@ interface Offer {
 }
 
 /** All go through together, so that a pattern which selects some of one kind is not reported as idle for another. */
-function choose(offer: Offer, filter: Filter): Offer & { readonly idle: readonly Problem[] } {
+function choose(
+  offer: Offer,
+  filter: Filter,
+  servers: readonly string[],
+): Offer & { readonly idle: readonly Problem[] } {
   const items: readonly Item[] = [
     ...offer.skills.map((skill) => ({
       subject: { name: skill.name, group: skill.provider, plugin: skill.plugin },
@@ -74,7 +89,7 @@ function choose(offer: Offer, filter: Filter): Offer & { readonly idle: readonly
       template,
     })),
   ];
-  const { kept, problems } = filter(items, ({ subject }) => subject, WELL_KNOWN);
+  const { kept, problems } = filter(items, ({ subject }) => subject, [...WELL_KNOWN, ...servers]);
   return {
     skills: kept.flatMap(({ skill }) => skill ?? []),
     tools: kept.flatMap(({ tool }) => tool ?? []),

@@ -5,7 +5,7 @@
  */
 import type { UpstreamStatus } from '../hub/upstream.ts';
 import { createSkillwire, type Problem, type Skillwire, type Snapshot } from '../index.ts';
-import { printable } from '../text.ts';
+import { printable, printableJson } from '../text.ts';
 import type { DoctorCommand } from './options.ts';
 
 export interface Report {
@@ -30,7 +30,7 @@ export async function doctor({ options, json }: DoctorCommand): Promise<void> {
   const problems = await skillwire.examine();
   const report = reportOf(await skillwire.registry.ready(), problems, skillwire.status());
   await skillwire.close();
-  stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, options.hub ?? false));
+  stdout.write(json ? `${printableJson(report)}\n` : textOf(report, options.hub ?? false));
 }
 
 // --- internal ---

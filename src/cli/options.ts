@@ -223,7 +223,18 @@ function parseTable(argv: readonly string[]) {
   }
 }
 
+/** An empty name of a file or directory is a variable that was not set; it must not come to mean the working directory. */
+function refuseEmptyPaths(values: Values): void {
+  for (const name of ['skill-dir', 'root', 'plugins-file', 'plugins-root', 'config'] as const) {
+    if ([values[name] ?? []].flat().some((path) => path.trim() === ''))
+      throw new UsageError(
+        `--${name} must be the path of a ${OPTIONS[name].hint === 'DIR' ? 'directory' : 'file'}, not ""`,
+      );
+  }
+}
+
 function skillwireOptions(values: Values): SkillwireOptions {
+  refuseEmptyPaths(values);
   const budget = values['description-budget'];
   return {
     skillDirs: values['skill-dir'] ?? [],

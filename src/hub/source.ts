@@ -69,6 +69,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
         tools: fleet.tools().map(foreignTool),
         resources: foreignResources(upstreams),
         templates: foreignTemplates(upstreams),
+        servers: plans.filter(({ way }) => way.kind !== 'none').map(({ name }) => name),
         problems: [...problems, ...offers.flatMap((offer) => offer.problems)],
         watched,
         unsettled: false,

@@ -13,13 +13,15 @@ import {
   MODERN_VERSIONS,
   type NoticeHandler,
   negotiate,
+  type Peer,
 } from '../protocol/index.ts';
 import { BRIEFLY } from './tools.ts';
 
 export interface Introduction {
   readonly server: Client;
   readonly capabilities: object;
-  readonly instructions: string;
+  /** What this client may tell its model of us. */
+  instructions(peer: Peer): string;
 }
 
 export function handshakeMethods({ server, capabilities, instructions }: Introduction): readonly Method[] {
@@ -30,8 +32,14 @@ export function handshakeMethods({ server, capabilities, instructions }: Introdu
         const { protocolVersion: asked, clientInfo, capabilities: theirs } = params;
         if (typeof asked !== 'string') throw invalidParams('protocolVersion must be text');
         const version = negotiate(asked);
-        session.handshake = { version, client: clientOf(clientInfo), ...declaredIn(theirs) };
-        return { protocolVersion: version, capabilities, serverInfo: server, instructions };
+        const handshake = { version, client: clientOf(clientInfo), ...declaredIn(theirs) };
+        session.handshake = handshake;
+        return {
+          protocolVersion: version,
+          capabilities,
+          serverInfo: server,
+          instructions: instructions(handshake),
+        };
       },
     },
     { name: 'ping', run: () => ({}) },
@@ -43,7 +51,11 @@ export function discoveryMethods({ capabilities, instructions }: Introduction): 
     {
       name: 'server/discover',
       cache: BRIEFLY,
-      run: () => ({ supportedVersions: MODERN_VERSIONS, capabilities, instructions }),
+      run: (_params, { peer }) => ({
+        supportedVersions: MODERN_VERSIONS,
+        capabilities,
+        instructions: instructions(peer),
+      }),
     },
   ];
 }

@@ -41,9 +41,14 @@ export function nextAfter(list: string, key: string): { readonly nextCursor: str
   return { nextCursor: Buffer.from(`${hashOf(`${list}\n${key}`)}${key}`).toString('base64url') };
 }
 
+/** It holds a name or a URI, and those have at most some ten thousand characters. */
+export const LONGEST_CURSOR = 100_000;
+
 // --- internal ---
 
 function keyIn(list: string, cursor: unknown): string {
+  if (typeof cursor === 'string' && cursor.length > LONGEST_CURSOR)
+    throw invalidParams(`cursor has over ${LONGEST_CURSOR} characters`);
   const key = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString().slice(HASH_LENGTH) : '';
   // Decoding takes almost anything; only what we would have written, for this list, is ours.
   if (nextAfter(list, key).nextCursor !== cursor) throw invalidParams('cursor is not one that this list gave out');

@@ -1,5 +1,5 @@
 /**
- * `prompts/*`: every skill as a prompt, because hosts offer prompts as slash commands and a person can then load one.
+ * `prompts/*`: every visible skill as a prompt, because hosts offer prompts as slash commands and a person can then load one.
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
 import type { Registry } from '../catalog/registry.ts';
@@ -8,10 +8,11 @@ import type { Listed, Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Peer } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
 import { codeOf, isMissing } from '../skills/files.ts';
+import { oneLine, shorten } from '../text.ts';
 import { type HostOptions, hostOf } from './hosts.ts';
 import { pageOf } from './pages.ts';
-import { everySpelling, safeSpellings } from './spelling.ts';
-import { BRIEFLY } from './tools.ts';
+import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
+import { BRIEFLY, LONGEST_NAME } from './tools.ts';
 
 export interface Prompt {
   readonly name: string;
@@ -22,28 +23,37 @@ export interface Prompt {
 export interface PromptShelf {
   list(snapshot: Snapshot, peer: Peer): readonly Prompt[];
   digest(snapshot: Snapshot, peer: Peer): string;
-  find(snapshot: Snapshot, name: string): Listed | undefined;
+  /** What this client means by a name. */
+  find(snapshot: Snapshot, name: string, peer: Peer): Finding<Listed>;
 }
 
 export function createPromptShelf(options: HostOptions): PromptShelf {
-  const tables = new WeakMap<Snapshot, ReadonlyMap<string, Listed>>();
+  const tables = new WeakMap<Snapshot, NameTable<Listed>>();
+  const tableOf = (snapshot: Snapshot) => {
+    const { names, servers } = snapshot;
+    const table = tables.get(snapshot) ?? createNameTable(new Map(names.visible.map((one) => [one.id, one])), servers);
+    tables.set(snapshot, table);
+    return table;
+  };
 
-  function list({ names }: Snapshot, { client }: Peer): readonly Prompt[] {
+  function list(snapshot: Snapshot, { client }: Peer): readonly Prompt[] {
     const host = hostOf(client, options);
-    const ids = names.listed.map(({ id }) => id);
-    const spellings = host.names === 'safe' ? safeSpellings(ids, host.longestName) : undefined;
-    return names.listed
-      .map(({ id, skill }) => ({ name: spellings?.get(id) ?? id, title: id, description: skill.description }))
+    const spell = (id: string) => (host.names === 'safe' ? tableOf(snapshot).spell(id, host.longestName) : id);
+    return snapshot.names.visible
+      .map(({ id, skill }) => ({ name: spell(id), title: id, description: skill.description }))
       .sort((a, b) => compare(a.name, b.name));
   }
 
   return {
     list,
     digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
-    find(snapshot, name) {
-      const table = tables.get(snapshot) ?? everySpelling(new Map(snapshot.names.listed.map((one) => [one.id, one])));
-      tables.set(snapshot, table);
-      return table.get(name);
+    find(snapshot, name, { client }) {
+      const finding = tableOf(snapshot).find(name, hostOf(client, options).names);
+      if (finding.kind !== 'missing') return finding;
+      // What is not listed has a full name all the same; and a person may type what the skill tool takes.
+      const resolution = snapshot.names.resolve(name);
+      if (resolution.kind === 'found') return { kind: 'found', item: resolution };
+      return resolution.kind === 'ambiguous' ? { kind: 'ambiguous', spellings: resolution.ids } : finding;
     },
   };
 }
@@ -66,11 +76,14 @@ export function promptMethods(
     },
     {
       name: 'prompts/get',
-      async run({ name }) {
+      async run({ name }, { peer }) {
         if (typeof name !== 'string') throw invalidParams('name must be the name of a prompt');
-        const snapshot = await registry.having((now) => shelf.find(now, name) !== undefined);
-        const listed = shelf.find(snapshot, name);
-        if (!listed) throw invalidParams(`unknown prompt "${name.slice(0, 100)}"`);
+        if (name.length > LONGEST_NAME) throw invalidParams(`no prompt has a name of over ${LONGEST_NAME} characters`);
+        const snapshot = await registry.having((now) => shelf.find(now, name, peer).kind !== 'missing');
+        const finding = shelf.find(snapshot, name, peer);
+        if (finding.kind === 'ambiguous') throw invalidParams(`prompt ${ambiguityOf(name, finding.spellings)}`);
+        if (finding.kind === 'missing') throw invalidParams(`unknown prompt "${shorten(oneLine(name), 100)}"`);
+        const listed = finding.item;
         const text = await textOf(listed).catch((error: unknown) => {
           throw invalidParams(`prompt "${listed.id}" ${whyNot(error)}`);
         });

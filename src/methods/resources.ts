@@ -10,6 +10,7 @@ import type { Listed, ResourceDefinition, Snapshot, TemplateDefinition } from '.
 import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/mime.ts';
+import { visibleLine } from '../text.ts';
 import { pageOf } from './pages.ts';
 import type { Promises } from './promises.ts';
 
@@ -77,8 +78,12 @@ export function nothingAt(uri: string, why = 'nothing is served there'): RpcErro
   return invalidParams(`${uri.slice(0, LONGEST_ECHO)}: ${why}`, { uri });
 }
 
+/** Nothing that is listed has a longer one: skills' URIs stop at a fifth of it. */
+export const LONGEST_URI = 65_536;
+
 export function textParam(uri: unknown): string {
   if (typeof uri !== 'string') throw invalidParams('uri must be text');
+  if (uri.length > LONGEST_URI) throw invalidParams(`uri has over ${LONGEST_URI} characters`);
   return uri;
 }
 
@@ -161,12 +166,13 @@ async function childrenIn({ addresses }: Snapshot, { root, listed, path }: Place
   const children = await listed.skill.files.list(path, signal);
   return children?.map(({ name, kind, size }): ResourceDefinition => {
     const uri = uriOf(root, path === '' ? name : `${path}/${name}`);
-    if (kind === 'directory') return { uri, name, mimeType: DIRECTORY_TYPE };
+    const shown = visibleLine(name);
+    if (kind === 'directory') return { uri, name: shown, mimeType: DIRECTORY_TYPE };
     const mimeType = typeOfName(name);
     const sized = size === undefined ? {} : { size };
     const skill = name === 'SKILL.md' ? addresses.roots.get(uriOf(root, path)) : undefined;
     if (skill) return { ...skillDefinition(uriOf(root, path), skill), ...sized };
-    return { uri, name, ...(mimeType === undefined ? {} : { mimeType }), ...sized };
+    return { uri, name: shown, ...(mimeType === undefined ? {} : { mimeType }), ...sized };
   });
 }
 
@@ -177,7 +183,7 @@ function skillsUnder({ addresses }: Snapshot, uri: string): readonly ResourceDef
   if (!/^skill:\/\/[^/]/.test(uri) || names.size === 0) return undefined;
   return [...names].map((name) => ({
     uri: `${uri}/${name}`,
-    name: decodeURIComponent(name),
+    name: visibleLine(decodeURIComponent(name)),
     mimeType: DIRECTORY_TYPE,
   }));
 }

@@ -1,42 +1,89 @@
 /**
- * Tool names in the characters that every model API takes: `[A-Za-z0-9_-]`.
- * Always true: equal sets of names are spelled equally; no two names are spelled alike.
+ * Names of tools and prompts in the characters that every model API takes: `[A-Za-z0-9_-]`.
+ * Owns: how a name is spelled, and which name a spelling stands for. Leaves alone: who is shown which (hosts.ts).
+ * Always true:
+ * - equal sets of names are spelled equally; no two names are spelled alike;
+ * - a spelling that could stand for two names stands for neither: each of them carries the hash of its plain name.
  */
+import { shorten } from '../text.ts';
+
 /** Claude Desktop and most model APIs stop here. */
 export const LONGEST_SAFE_NAME = 64;
-
-/** Each name with its safe spelling: `skills.list` as `skills_list`, `server:tool` as `server__tool`. */
-export function safeSpellings(names: readonly string[], longest: number): ReadonlyMap<string, string> {
-  const spellings = new Map<string, string>();
-  // A name that is safe as it stands keeps itself, whatever the others would turn into.
-  const taken = new Set(names.filter((name) => respell(name) === name && name.length <= longest));
-  for (const name of names) {
-    const simple = respell(name);
-    let spelling = simple;
-    for (let salt = ''; spelling.length > longest || (spelling !== name && taken.has(spelling)); salt += '_') {
-      spelling = `${simple.slice(0, longest - HASH_LENGTH - 1)}_${hashOf(name + salt)}`;
-    }
-    taken.add(spelling);
-    spellings.set(name, spelling);
-  }
-  return spellings;
-}
-
-export const HASH_LENGTH = 8;
 
 /** The longest name in hosts that put more in front of it. */
 export const SHORT_NAMES = 45;
 
-/** Whatever a client was shown: plain names first, so that no spelling can take one over. */
-export function everySpelling<T>(plain: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  const all = new Map(plain);
-  for (const longest of [LONGEST_SAFE_NAME, SHORT_NAMES]) {
-    for (const [name, spelling] of safeSpellings([...plain.keys()], longest)) {
-      const item = plain.get(name);
-      if (item !== undefined && !all.has(spelling)) all.set(spelling, item);
+export const HASH_LENGTH = 8;
+
+export type Finding<T> =
+  | { readonly kind: 'found'; readonly item: T }
+  /** `spellings`: of the names that were meant, perhaps. */
+  | { readonly kind: 'ambiguous'; readonly spellings: readonly string[] }
+  | { readonly kind: 'missing' };
+
+/** Things under their names, in every spelling. */
+export interface NameTable<T> {
+  /** The safe spelling of one of the names: `skills.list` as `skills_list`, `server:tool` as `server__tool`. */
+  spell(name: string, longest: number): string;
+  /** What a name stands for, however it is spelled. `shown`: how names are spelled for whoever uses it. */
+  find(name: string, shown: 'plain' | 'safe'): Finding<T>;
+}
+
+/**
+ * `servers`: all that are configured, connected or not. A spelling that begins like the names of a second one carries
+ * the hash from the start: that server may come with the same name, or leave with it.
+ */
+export function createNameTable<T>(items: ReadonlyMap<string, T>, servers: readonly string[]): NameTable<T> {
+  const fronts = countFronts(servers);
+  const claims = claimsOf(items.keys());
+  const isClear = (spelling: string) => claims.get(spelling)?.length === 1;
+  const salted = new Map<string, string>();
+
+  function choose(name: string, longest: number): string {
+    const bare = respell(name);
+    if (hasBare(name) && bare.length <= longest && isClear(bare) && !isShared(bare, fronts)) return bare;
+    const usual = withHash(name, hashOf(name), longest);
+    if (isClear(usual)) return usual;
+    // Two names of one hash are somebody's doing. A salt in front gives each of them another.
+    for (let salt = '_'; ; salt += '_') {
+      const spelling = withHash(name, hashOf(salt + name), longest);
+      if (claims.has(spelling) || (salted.get(spelling) ?? name) !== name) continue;
+      salted.set(spelling, name);
+      return spelling;
     }
   }
-  return all;
+
+  const chosen = new Map(LENGTHS.map((longest) => [longest, spellAll(items.keys(), (name) => choose(name, longest))]));
+  const spell = (name: string, longest: number) => chosen.get(longest)?.get(name) ?? name;
+
+  /** The names that a spelling may stand for; of one alone it is the spelling. */
+  function meaningsOf(spelling: string): readonly string[] {
+    const late = salted.get(spelling);
+    return late === undefined ? (claims.get(spelling) ?? []) : [late];
+  }
+
+  return {
+    spell,
+    find(name, shown) {
+      const plain = items.get(name);
+      const names = meaningsOf(name);
+      const [only = name] = names;
+      const isOne = names.length === 1 && !(isShared(name, fronts) && respell(only) === name);
+      if (plain !== undefined && (shown === 'plain' || names.length === 0 || isOne))
+        return { kind: 'found', item: plain };
+      if (names.length === 0) return { kind: 'missing' };
+      const item = isOne ? items.get(only) : undefined;
+      if (item !== undefined) return { kind: 'found', item };
+      return { kind: 'ambiguous', spellings: names.map((one) => spell(one, LONGEST_SAFE_NAME)) };
+    },
+  };
+}
+
+/** What somebody is told who uses a spelling of several names. */
+export function ambiguityOf(spelling: string, spellings: readonly string[]): string {
+  const rest = spellings.length - MOST_SHOWN;
+  const shown = [...spellings.slice(0, MOST_SHOWN), ...(rest > 0 ? [`${rest} more`] : [])];
+  return `"${shorten(spelling, LONGEST_SAFE_NAME)}" is ambiguous; use one of these names: ${shown.join(', ')}`;
 }
 
 /**
@@ -45,12 +92,65 @@ export function everySpelling<T>(plain: ReadonlyMap<string, T>): ReadonlyMap<str
  */
 export function hashOf(name: string): string {
   let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  for (const byte of ENCODER.encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash.toString(16).padStart(HASH_LENGTH, '0');
 }
 
 // --- internal ---
 
+const ENCODER = new TextEncoder();
+
+// An answer need not list a thousand names that clash.
+const MOST_SHOWN = 10;
+const LENGTHS: readonly number[] = [LONGEST_SAFE_NAME, SHORT_NAMES];
+
+/** Whether nothing is lost or cut: dots and colons have spellings of their own, all else that is replaced has none. */
+function hasBare(name: string): boolean {
+  return /^[A-Za-z0-9_.:-]*$/.test(name) && respell(name).length <= LONGEST_SAFE_NAME;
+}
+
 function respell(name: string): string {
   return name.replaceAll(':', '__').replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+function withHash(name: string, hash: string, longest: number): string {
+  return `${respell(name.slice(0, longest)).slice(0, longest - HASH_LENGTH - 1)}_${hash}`;
+}
+
+/** Every spelling that a name might have, whether it needs it or not, with all the names that might have it. */
+function claimsOf(names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const claims = new Map<string, string[]>();
+  for (const name of names) {
+    const hash = hashOf(name);
+    const spellings = LENGTHS.map((longest) => withHash(name, hash, longest));
+    for (const spelling of new Set(hasBare(name) ? [respell(name), ...spellings] : spellings)) {
+      const owners = claims.get(spelling);
+      if (owners) owners.push(name);
+      else claims.set(spelling, [name]);
+    }
+  }
+  return claims;
+}
+
+function spellAll(names: Iterable<string>, spell: (name: string) => string): ReadonlyMap<string, string> {
+  return new Map([...names].map((name) => [name, spell(name)]));
+}
+
+/** By the beginning that the spellings of a server's names have: how many servers have it. */
+function countFronts(servers: readonly string[]): ReadonlyMap<string, number> {
+  const fronts = new Map<string, number>();
+  for (const server of new Set(servers)) {
+    const front = respell(`${server}:`);
+    fronts.set(front, (fronts.get(front) ?? 0) + 1);
+  }
+  return fronts;
+}
+
+/** Whether a spelling begins like the names of more than one server. */
+function isShared(spelling: string, fronts: ReadonlyMap<string, number>): boolean {
+  let count = 0;
+  for (let at = spelling.indexOf('__'); at !== -1; at = spelling.indexOf('__', at + 1)) {
+    count += fronts.get(spelling.slice(0, at + 2)) ?? 0;
+  }
+  return count > 1;
 }

@@ -5,12 +5,12 @@
  * answers a call.
  */
 import type { Registry } from '../catalog/registry.ts';
-import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult } from '../model.ts';
+import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult, View } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
-import { printable } from '../text.ts';
+import { cut, oneLine, shorten } from '../text.ts';
 import { type Host, type HostOptions, hostOf } from './hosts.ts';
 import { SKILLS_EXTENSION } from './skills.ts';
-import { everySpelling, safeSpellings } from './spelling.ts';
+import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
 
 /** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */
 export const BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
@@ -20,10 +20,13 @@ export interface ToolShelf {
   list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[];
   /** The list as one text, for telling whether it has changed. */
   digest(snapshot: Snapshot, peer: Peer): string;
-  find(snapshot: Snapshot, name: string): Tool | undefined;
+  /** What this client means by a name. */
+  find(snapshot: Snapshot, name: string, peer: Peer): Finding<Tool>;
   /** Whether a call of that name must see the disk as it is now. */
   wantsFresh(name: string): boolean;
   size(snapshot: Snapshot): number;
+  /** Of the tools that are always there those this client is shown: the plain name of each, and the client's spelling. */
+  ownFor(peer: Peer): ReadonlyMap<string, string>;
 }
 
 export interface ShelfOptions extends HostOptions {
@@ -35,23 +38,31 @@ export interface ShelfOptions extends HostOptions {
 export function createToolShelf(own: readonly Tool[], options: ShelfOptions): ToolShelf {
   const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
   const digests = new WeakMap<readonly ToolDefinition[], string>();
-  const tables = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
+  const tables = new WeakMap<Snapshot, NameTable<Tool>>();
   const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
-  const tools = (snapshot: Snapshot) => new Map(all(snapshot).map((tool) => [tool.name, tool]));
-  const namesOf = (snapshot: Snapshot) => all(snapshot).map((tool) => tool.name);
+  const byName = (tools: readonly Tool[]) => new Map(tools.map((tool) => [tool.name, tool]));
+  const tableOf = (snapshot: Snapshot) =>
+    remember(tables, snapshot, () => createNameTable(byName(all(snapshot)), snapshot.servers));
+  const ownTable = createNameTable(byName(own), []);
+  const sparedFor = (peer: Peer) => (options.sparing && peer.extensions.has(SKILLS_EXTENSION) ? EXTENSION_DOES : NONE);
   const fresh = own.filter((tool) => tool.fresh).map((tool) => unspelled(tool.name));
 
   function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
     const host = hostOf(peer.client, options);
-    const spared = options.sparing && peer.extensions.has(SKILLS_EXTENSION) ? EXTENSION_DOES : NONE;
+    const spared = sparedFor(peer);
     return remember(
       remember(lists, snapshot, () => new Map()),
       `${keyOf(host)} ${spared.size}`,
       () => {
-        const spellings = host.names === 'safe' ? safeSpellings(namesOf(snapshot), host.longestName) : undefined;
-        const spell = (name: string) => spellings?.get(name) ?? name;
         const shown = all(snapshot).filter(({ name }) => !spared.has(name));
-        return shown.map((tool) => tool.define(snapshot, { describe: host.describe, budget: host.budget, spell }));
+        const names = new Set(shown.map(({ name }) => name));
+        const view: View = {
+          describe: host.describe,
+          budget: host.budget,
+          spell: (name) => (host.names === 'safe' ? tableOf(snapshot).spell(name, host.longestName) : name),
+          shows: (name) => names.has(name),
+        };
+        return shown.map((tool) => tool.define(snapshot, view));
       },
     );
   }
@@ -63,7 +74,13 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
       return remember(digests, definitions, () => JSON.stringify(definitions));
     },
     size: (snapshot) => all(snapshot).length,
-    find: (snapshot, name) => remember(tables, snapshot, () => everySpelling(tools(snapshot))).get(name),
+    ownFor(peer) {
+      const host = hostOf(peer.client, options);
+      const spell = (name: string) => (host.names === 'safe' ? ownTable.spell(name, host.longestName) : name);
+      const shown = own.filter(({ name }) => !sparedFor(peer).has(name));
+      return new Map(shown.map(({ name }) => [name, spell(name)]));
+    },
+    find: (snapshot, name, peer) => tableOf(snapshot).find(name, hostOf(peer.client, options).names),
     // Over the beginnings of names: a spelling may have a suffix. One look too many does no harm.
     wantsFresh(name) {
       const plain = unspelled(name);
@@ -78,7 +95,19 @@ export function toolMethods(
   shelf: ToolShelf,
   findAbsent: ((name: string) => Absent | undefined) | undefined,
 ): readonly Method[] {
-  const unknown = (name: string) => invalidParams(`unknown tool "${name.slice(0, 100)}"`);
+  const unknown = (name: string) => invalidParams(`unknown tool "${echo(name)}"`);
+
+  function find(snapshot: Snapshot, name: string, peer: Peer): Tool | undefined {
+    const finding = shelf.find(snapshot, name, peer);
+    switch (finding.kind) {
+      case 'found':
+        return finding.item;
+      case 'ambiguous':
+        throw invalidParams(`tool ${ambiguityOf(name, finding.spellings)}`);
+      case 'missing':
+        return undefined;
+    }
+  }
 
   /** A snapshot that has what that name stands for, if its server comes; else `why` it did not. */
   async function lateFor(missing: string, { stop }: ToolCall): Promise<Late | undefined> {
@@ -90,17 +119,17 @@ export function toolMethods(
 
   async function runAbsent(name: string, args: object, call: ToolCall): Promise<ToolResult> {
     const late = await lateFor(name, call);
-    const tool = late && shelf.find(late.snapshot, name);
+    const tool = late && find(late.snapshot, name, call.peer);
     if (tool) return tool.run(args, late.snapshot, call);
     if (late?.why === undefined) throw unknown(name);
-    return notConnected(`${name.slice(0, 100)} could not be called`, late.why);
+    return notConnected(`${echo(name)} could not be called`, late.why);
   }
 
   async function runLacking(missing: string, tool: Tool, args: object, snapshot: Snapshot, call: ToolCall) {
     const late = await lateFor(missing, call);
     if (late?.why === undefined || tool.lacks?.(args, late.snapshot) === undefined)
       return tool.run(args, late?.snapshot ?? snapshot, call);
-    return notConnected(`Skill '${printable(missing.slice(0, 100))}' cannot be loaded`, late.why);
+    return notConnected(`Skill '${echo(missing)}' cannot be loaded`, late.why);
   }
 
   return [
@@ -118,9 +147,10 @@ export function toolMethods(
         const { name } = params;
         const args = params.arguments ?? {};
         if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
+        if (name.length > LONGEST_NAME) throw invalidParams(`no tool has a name of over ${LONGEST_NAME} characters`);
         if (!isObject(args)) throw invalidParams('arguments must be an object');
         const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
-        const tool = shelf.find(snapshot, name);
+        const tool = find(snapshot, name, call.peer);
         if (!tool) return runAbsent(name, args, call);
         const missing = findAbsent && tool.lacks?.(args, snapshot);
         return missing === undefined ? tool.run(args, snapshot, call) : runLacking(missing, tool, args, snapshot, call);
@@ -129,7 +159,14 @@ export function toolMethods(
   ];
 }
 
+/** A server's name, a colon, and a tool's name of at most 128; nothing that is served has a longer name. */
+export const LONGEST_NAME = 4096;
+
 // --- internal ---
+
+const echo = (name: string) => shorten(oneLine(cut(name, LONGEST_NAME)), LONGEST_ECHO);
+// Enough to recognise what was asked for.
+const LONGEST_ECHO = 100;
 
 interface Late {
   readonly snapshot: Snapshot;

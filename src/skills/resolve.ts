@@ -6,11 +6,13 @@
  */
 import type { Listed, Names, Problem, Skill } from '../model.ts';
 import { nearest } from '../near.ts';
+import { composed } from '../text.ts';
 
 /** Names compare without case, outer blanks, or differences in how Unicode spells a character. */
 export function nameKey(name: string): string {
   if (PLAIN.test(name)) return name.toLowerCase();
-  return name.trim().replace(/\s+/g, ' ').normalize('NFC').toLowerCase().normalize('NFC');
+  const plain = name.trim().replace(/\s+/g, ' ');
+  return composed(composed(plain).toLowerCase());
 }
 
 /** `ways`: skills in order of precedence. `standIns`: those of them that are only another way to one of the others. */
@@ -41,8 +43,10 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
     return bare ? skill.name : fullId(skill);
   };
   const listed = ways.filter((skill) => !standIns.has(skill)).map((skill) => ({ id: shownId(skill), skill }));
+  const visible = listed.filter(({ skill }) => !isHidden(skill, groupOf(skill), meant));
   return {
     listed,
+    visible,
     resolve(name) {
       const found = lookUp(nameKey(name));
       const [only] = found;
@@ -50,8 +54,27 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
       if (found.length === 1) return { kind: 'found', id: shownId(only), skill: only };
       return { kind: 'ambiguous', ids: found.map(fullId) };
     },
-    near: (name) => nearSkills(nameKey(name), listed),
+    near: (name) => nearSkills(nameKey(name), visible),
   };
+}
+
+/** Names that stand for none because several skills have them. */
+export function findAmbiguous({ listed, resolve }: Names): readonly Problem[] {
+  const counts = new Map<string, number>();
+  for (const { skill } of listed) counts.set(skill.key, (counts.get(skill.key) ?? 0) + 1);
+  const shared = new Map(
+    listed.filter(({ skill }) => (counts.get(skill.key) ?? 0) > 1).map(({ skill }) => [skill.key, skill.name]),
+  );
+  return [...shared.values()].flatMap((name) => {
+    const resolution = resolve(name);
+    if (resolution.kind !== 'ambiguous') return [];
+    const { ids } = resolution;
+    const rest = ids.length - MOST_REPORTED;
+    const shown = [...ids.slice(0, MOST_REPORTED), ...(rest > 0 ? [`${rest} more`] : [])];
+    return [
+      { where: `name "${name}"`, what: `is ambiguous: ${shown.join(', ')}; only a full name loads one`, mild: true },
+    ];
+  });
 }
 
 /** Skills that a bare name, or their provider's, no longer reaches, because another has it. */
@@ -85,6 +108,15 @@ function bareMeaning(group: readonly Skill[]): readonly Skill[] {
   if (choice) return [choice];
   return firsts.length > 0 ? firsts : group;
 }
+
+/** Whether another skill of its provider has the name that this one would go by; one of a plugin or server has its own. */
+function isHidden(skill: Skill, group: readonly Skill[], meant: Meant): boolean {
+  if (group.length === 1 || !isOwn(skill)) return false;
+  const first = group.find((one) => isOwn(one) && one.provider === skill.provider);
+  return first !== undefined && meant([first])[0] !== skill;
+}
+
+const MOST_REPORTED = 10;
 
 interface FullIds {
   /** Skills by the key of a full id. */

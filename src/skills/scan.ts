@@ -14,7 +14,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Skill, Watched } from '../model.ts';
-import { visibleLine } from '../text.ts';
+import { cut, visible, visibleLine } from '../text.ts';
 import { createDesk } from './desk.ts';
 import {
   codeOf,
@@ -38,6 +38,8 @@ import { type Directory, DOUBTFUL, type Entry, SKILL_FILE, type SkillFile, start
 
 /** A SKILL.md is instructions for a model; the largest of 8,111 public ones has 0.3 MB. */
 export const MAX_SKILL_BYTES = 1024 * 1024;
+/** The rules allow 64. A name is compared, listed and spelled all the time; composing a long one takes quadratic time. */
+export const LONGEST_NAME = 1000;
 /** Texts beyond this are read again when asked for. */
 export const MAX_TEXT_HELD = 64 * 1024 * 1024;
 /** How far apart the two looks at a changed file are. */
@@ -193,7 +195,11 @@ function makeEntry({ root, file, version, remembered, text, room, library }: Tak
     return { version: remembered, skill: undefined, problem: { where: path, what: reading.why } };
   }
   const name = visibleLine(reading.head.name);
-  if (name === '') return { version: remembered, skill: undefined, problem: { where: path, what: 'name is empty' } };
+  const description = visible(reading.head.description).trim();
+  const refuse = (what: string): Entry => ({ version: remembered, skill: undefined, problem: { where: path, what } });
+  if (name === '') return refuse('name is empty');
+  if (name.length > LONGEST_NAME) return refuse(`name is over ${LONGEST_NAME} characters`);
+  if (description === '') return refuse('description is empty');
   const held = text.length <= room ? text : undefined;
   const readNow = () => {
     if (held !== undefined && versionOf(look(path)) === version) return held;
@@ -206,10 +212,10 @@ function makeEntry({ root, file, version, remembered, text, room, library }: Tak
   const skill: Skill = {
     name,
     key: nameKey(name),
-    description: reading.head.description,
-    provider: root.provider,
+    description,
+    provider: prefix(root.provider),
     location: root.location,
-    plugin: root.plugin,
+    plugin: root.plugin && { name: prefix(root.plugin.name), marketplace: prefix(root.plugin.marketplace) },
     root: root.directory,
     directory,
     file: path,
@@ -222,6 +228,9 @@ function makeEntry({ root, file, version, remembered, text, room, library }: Tak
   const remark = reading.note === undefined ? remarkOn(name, basename(directory)) : { what: reading.note };
   return { version: remembered, skill, problem: remark && { where: path, ...remark } };
 }
+
+/** What may stand before a skill's name and a colon: a directory's name, or what a file says of a plugin. */
+const prefix = (text: string) => cut(visibleLine(text), LONGEST_NAME);
 
 /** Some programs save by removing a file and writing it anew: one that is missing gets a moment to come back. */
 function patiently(read: () => string): string | Promise<string> {

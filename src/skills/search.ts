@@ -1,6 +1,6 @@
 /**
  * Finding skills by words: every word of the query must occur in a skill's names, description or body.
- * Owns: what a word is, the order of hits, excerpts. Leaves alone: where the texts come from (scan.ts).
+ * Owns: what a word is, the order of hits, excerpts. Leaves alone: where the texts come from (bodies.ts).
  * Always true: equal skills and queries give equal hits in equal order; a file that has not changed is not read again
  * unless memory was full when it was scanned.
  * Memory: none of its own. Texts are searched as they are held, without a lower-cased copy (measured: a third of the
@@ -8,9 +8,9 @@
  */
 import { basename } from 'node:path';
 import type { Listed, Skill } from '../model.ts';
+import { composed, visible } from '../text.ts';
 import { compare } from './address.ts';
-import { createPacer } from './pace.ts';
-import { bodyStart } from './skill.ts';
+import { type Bodies, createBodies } from './bodies.ts';
 
 export interface Hit {
   readonly listed: Listed;
@@ -35,21 +35,30 @@ export async function searchSkills(
   const words = wordsOf(query);
   // The longest are the rarest: they rule a skill out soonest.
   const patterns = [...new Set(words)].sort((a, b) => b.length - a.length).map(patternOf);
-  const pace = createPacer();
-  const found: Match[] = [];
-  for (const one of listed) {
-    await pace();
-    if (signal.aborted) break;
-    const rank = await rankOf(one.skill, patterns);
-    if (rank !== undefined) found.push({ listed: one, rank });
+  const bodies = createBodies(signal);
+  try {
+    const found: Match[] = [];
+    await bodies.visit(listed, async (one) => {
+      const rank = await rankOf(one.skill, patterns, bodies);
+      if (rank !== undefined) found.push({ listed: one, rank });
+    });
+    const best = found.sort(byRank).slice(0, limit);
+    const hits = best.map(async (match) => ({
+      listed: match.listed,
+      score: words.length,
+      excerpt: visible(await excerptOf(match.listed.skill, patterns, bodies)),
+    }));
+    return { total: found.length, hits: await Promise.all(hits) };
+  } finally {
+    bodies.close();
   }
-  const best = found.sort(byRank).slice(0, limit);
-  const hits = best.map(async (match) => ({
-    listed: match.listed,
-    score: words.length,
-    excerpt: await excerptOf(match.listed.skill, patterns),
-  }));
-  return { total: found.length, hits: await Promise.all(hits) };
+}
+
+/** The words of a query, as they are compared. */
+export function wordsOf(query: string): readonly string[] {
+  return composed(query)
+    .split(WHITE_SPACE)
+    .filter((word) => word !== '');
 }
 
 /** The directory a skill was installed into. */
@@ -57,16 +66,10 @@ export function installName({ directory }: Skill): string {
   return basename(directory);
 }
 
-/** The text of SKILL.md behind its front matter. */
-export async function bodyOf(skill: Skill): Promise<string> {
-  const text = await textOf(skill);
-  return text.slice(bodyStart(text));
-}
-
-/** Whether any of the short fields contains the text, whatever its case. */
+/** Whether any of the short fields contains the text, whatever its case and its white space. */
 export function mentions(skill: Skill, text: string): boolean {
-  const pattern = patternOf(text);
-  return [installName(skill), skill.name, skill.description].some((field) => pattern.test(field));
+  const pattern = patternOf(wordsOf(text).join(' '));
+  return [installName(skill), skill.name, skill.description].some((field) => pattern.test(wordsOf(field).join(' ')));
 }
 
 /** About 160 characters around a place, near an end of the text as well, cut between characters. */
@@ -85,9 +88,8 @@ interface Match {
   readonly rank: number;
 }
 
-function wordsOf(query: string): readonly string[] {
-  return query.split(/[ \t\n\v\f\r]+/).filter((word) => word !== '');
-}
+// To JavaScript "next line" is no white space; to Unicode it is.
+const WHITE_SPACE = /[\s\u0085]+/;
 
 function patternOf(word: string): RegExp {
   return new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
@@ -99,14 +101,16 @@ const IN_DESCRIPTION = 1;
 const IN_BODY = 2;
 
 /** Lower is better; undefined when a word is missing. */
-async function rankOf(skill: Skill, patterns: readonly RegExp[]): Promise<number | undefined> {
+async function rankOf(skill: Skill, patterns: readonly RegExp[], bodies: Bodies): Promise<number | undefined> {
   let rank = 0;
   let body: string | undefined;
+  const names = [installName(skill), skill.name].map(composed);
+  const description = composed(skill.description);
   for (const pattern of patterns) {
-    if (pattern.test(installName(skill)) || pattern.test(skill.name)) rank += IN_NAME;
-    else if (pattern.test(skill.description)) rank += IN_DESCRIPTION;
+    if (names.some((name) => pattern.test(name))) rank += IN_NAME;
+    else if (pattern.test(description)) rank += IN_DESCRIPTION;
     else {
-      body ??= await bodyOf(skill);
+      body ??= composed((await bodies.of(skill)) ?? '');
       if (!pattern.test(body)) return undefined;
       rank += IN_BODY;
     }
@@ -119,25 +123,19 @@ function byRank(a: Match, b: Match): number {
 }
 
 /** Around the first word in the body or, when there is none, in the description. */
-async function excerptOf(skill: Skill, patterns: readonly RegExp[]): Promise<string> {
-  const body = await bodyOf(skill);
-  const inBody = firstOf(body, patterns);
-  if (inBody !== undefined) return windowAround(body, inBody);
-  return windowAround(skill.description, firstOf(skill.description, patterns) ?? 0);
+async function excerptOf(skill: Skill, patterns: readonly RegExp[], bodies: Bodies): Promise<string> {
+  const body = (await bodies.of(skill)) ?? '';
+  // As its author wrote it, unless the words are only found in the composed form.
+  for (const text of [body, composed(body), skill.description, composed(skill.description)]) {
+    const at = firstOf(text, patterns);
+    if (at !== undefined) return windowAround(text, at);
+  }
+  return windowAround(skill.description, 0);
 }
 
 function firstOf(text: string, patterns: readonly RegExp[]): number | undefined {
   const places = patterns.map((pattern) => text.search(pattern)).filter((at) => at !== -1);
   return places.length === 0 ? undefined : Math.min(...places);
-}
-
-async function textOf(skill: Skill): Promise<string> {
-  if (skill.text !== undefined) return skill.text;
-  try {
-    return await skill.read();
-  } catch {
-    return ''; // Gone or closed since the scan: its name and description can still be found.
-  }
 }
 
 const WINDOW = 160;

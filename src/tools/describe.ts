@@ -4,7 +4,7 @@
  * Always true: `compact` is never longer than its budget; equal skills give equal text.
  */
 import type { Listed, View } from '../model.ts';
-import { oneLine, shorten, xml } from '../text.ts';
+import { cut, shorten, visibleLine, xml } from '../text.ts';
 
 /** `search`: the name of the tool that finds skills that are not shown, if there is one. */
 export function describeSkills(listed: readonly Listed[], view: View, search: string | undefined): string {
@@ -49,13 +49,13 @@ const NO_ENTRY = `<skill>
 function entryOf({ id, skill }: Listed): string {
   return `<skill>
 <name>${xml(id)}</name>
-<description>${xml(skill.description)}</description>
+<description>${xml(visibleLine(skill.description))}</description>
 <location>${skill.location}</location>
 </skill>`;
 }
 
 function describePlainly(listed: readonly Listed[]): string {
-  const lines = listed.map(({ id, skill }) => `- ${oneLine(id)}: ${oneLine(skill.description)}`);
+  const lines = listed.map(({ id, skill }) => `- ${visibleLine(id)}: ${visibleLine(skill.description)}`);
   return `Load a skill by name to get specialized instructions.
 
 Available skills:
@@ -65,58 +65,79 @@ ${listed.length === 0 ? `- none: ${NONE}` : lines.join('\n')}`;
 // Below this a description says nothing, and the room is better used for names.
 const SHORTEST_DESCRIPTION = 12;
 
+// Where not all names fit, one that takes the room of many is left to be found by search.
+const LONGEST_NAME = 100;
+
 /** All names with descriptions of one length; or all names; or as many as fit and how many more there are. */
 function describeCompactly(listed: readonly Listed[], budget: number, search: string | undefined): string {
   if (listed.length === 0) return shorten(shell(LEAD, [`none: ${NONE}`]), budget);
-  const names = namesWithin(listed, budget);
   const finder = search === undefined ? '' : ` ${search} finds more about them.`;
-  const leads = [LEAD + finder, SHORT_LEAD + finder, SHORT_LEAD].filter((lead) => shell(lead, names).length <= budget);
-  if (names.length < listed.length || leads.length === 0) return describePartly(names, listed.length, budget, search);
-  for (const lead of leads) {
-    const lines = linesWithin(listed, names, budget - shell(lead, names).length);
-    if (lines) return shell(lead, lines);
+  const all = entriesWithin(listed, budget, Infinity);
+  if (all.length === listed.length) {
+    const text = describeEntries(all, [LEAD + finder, SHORT_LEAD + finder, SHORT_LEAD], [], budget);
+    if (text !== undefined) return text;
   }
-  return shell(leads[0] ?? SHORT_LEAD, names);
+  const short = entriesWithin(listed, budget, LONGEST_NAME);
+  const tail = (count: number) => [
+    `… and ${listed.length - count} more${search === undefined ? '' : `: find them with ${search}`}`,
+  ];
+  const partly = (count: number) =>
+    shell(SHORT_LEAD, [...short.slice(0, count).map(({ name }) => name), ...tail(count)]);
+  const count = largest(0, Math.min(short.length, listed.length - 1), (one) => partly(one).length <= budget) ?? 0;
+  const text = describeEntries(short.slice(0, count), [LEAD, SHORT_LEAD], tail(count), budget);
+  return text ?? shorten(partly(count), budget);
 }
 
 const shell = (lead: string, lines: readonly string[]) =>
   `${lead}\n<available_skills>\n${lines.join('\n')}\n</available_skills>`;
 
-/** The names up to the first that cannot fit: of ten thousand, a hundred are looked at. */
-function namesWithin(listed: readonly Listed[], budget: number): readonly string[] {
-  const names: string[] = [];
-  let length = 0;
-  for (const { id } of listed) {
-    const name = xml(oneLine(id));
-    length += name.length + 1;
-    if (length > budget) break;
-    names.push(name);
+interface Entry {
+  /** Escaped. */
+  readonly name: string;
+  readonly description: string;
+}
+
+/** In their order those whose names fit: of ten thousand, some hundred are looked at closely. */
+function entriesWithin(listed: readonly Listed[], budget: number, longest: number): readonly Entry[] {
+  const entries: Entry[] = [];
+  let room = budget;
+  for (const { id, skill } of listed) {
+    if (id.length > longest || id.length >= room) continue;
+    const name = xml(visibleLine(id));
+    if (name.length >= room) continue;
+    room -= name.length + 1;
+    entries.push({ name, description: skill.description });
   }
-  return names;
+  return entries;
+}
+
+/** With the first lead that leaves room for descriptions, or else that fits; undefined when none does. */
+function describeEntries(
+  entries: readonly Entry[],
+  leads: readonly string[],
+  tail: readonly string[],
+  budget: number,
+): string | undefined {
+  const bare = entries.map(({ name }) => name);
+  const fitting = leads.filter((lead) => shell(lead, [...bare, ...tail]).length <= budget);
+  for (const lead of fitting) {
+    const lines = linesWithin(entries, budget - shell(lead, [...bare, ...tail]).length);
+    if (lines) return shell(lead, [...lines, ...tail]);
+  }
+  return fitting[0] === undefined ? undefined : shell(fitting[0], [...bare, ...tail]);
 }
 
 /** Each name with as much of its description as all can have in this room; undefined when that is too little. */
-function linesWithin(listed: readonly Listed[], names: readonly string[], room: number): readonly string[] | undefined {
-  const abouts = listed.map(({ skill }) => oneLine(skill.description));
-  // What is around a description, and what its escapes may add to it.
-  const fixed = abouts.reduce((sum, about) => sum + '- : '.length + xml(about).length - about.length, 0);
+function linesWithin(entries: readonly Entry[], room: number): readonly string[] | undefined {
+  // More than the whole room is never shown, and descriptions may be long.
+  const abouts = entries.map(({ description }) => visibleLine(cut(description, 2 * room + SHORTEST_DESCRIPTION)));
+  const shownAs = (about: string, length: number) => xml(shorten(about, length));
   const longest = abouts.reduce((most, about) => Math.max(most, about.length), 0);
-  const need = (length: number) => abouts.reduce((sum, about) => sum + Math.min(about.length, length), fixed);
+  const need = (length: number) =>
+    abouts.reduce((sum, about) => sum + '- : '.length + shownAs(about, length).length, 0);
   const length = largest(SHORTEST_DESCRIPTION, longest, (one) => need(one) <= room);
-  if (length === undefined) return undefined;
-  return names.map((name, at) => `- ${name}: ${xml(shorten(abouts[at] ?? '', length))}`);
-}
-
-function describePartly(names: readonly string[], total: number, budget: number, search: string | undefined): string {
-  const partly = (count: number) => {
-    const more = `… and ${total - count} more`;
-    return shell(SHORT_LEAD, [
-      ...names.slice(0, count),
-      search === undefined ? more : `${more}: find them with ${search}`,
-    ]);
-  };
-  const count = largest(0, Math.min(names.length, total - 1), (one) => partly(one).length <= budget) ?? 0;
-  return shorten(partly(count), budget);
+  if (length === undefined || entries.length === 0) return undefined;
+  return entries.map(({ name }, at) => `- ${name}: ${shownAs(abouts[at] ?? '', length)}`);
 }
 
 const LEAD =

@@ -3,8 +3,9 @@
  * Owns: its schemas and its text. Leaves alone: which skills there are (catalog).
  */
 import * as v from 'valibot';
-import type { Tool } from '../model.ts';
-import { bodyOf, mentions } from '../skills/search.ts';
+import type { Listed, Skill, Tool } from '../model.ts';
+import { createBodies } from '../skills/bodies.ts';
+import { mentions } from '../skills/search.ts';
 import { oneLine, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
 import { failure } from './result.ts';
@@ -57,34 +58,59 @@ export function listTool(cwd: string): Tool {
     define: (_snapshot, view) => ({
       name: view.spell('skills.list'),
       title: 'List Skills',
-      description:
-        'List every skill with its name, description and place, as structured data. Reads the directories anew. To look for something in the texts of skills, search is better.',
+      description: `List every skill with its name, description and place, as structured data. Reads the directories anew.${view.shows('skills.search') ? ` To look for something in the texts of skills, ${view.spell('skills.search')} is better.` : ''}`,
       inputSchema: LIST_INPUT_SCHEMA,
       outputSchema: LIST_OUTPUT_SCHEMA,
       annotations: { title: 'List Skills', ...READ_ONLY },
     }),
-    async run(args, snapshot) {
+    async run(args, snapshot, { signal }) {
       const { query = '', includeBody = false } = checkedArguments(ListInput, args, ['query', 'includeBody']);
       const wanted = query.trim();
       const listed = snapshot.names.listed.filter(({ skill }) => wanted === '' || mentions(skill, wanted));
       const summaryOf = createSummariser(cwd);
-      let room = MAX_BODIES;
-      const skills: object[] = [];
-      for (const one of listed) {
-        const summary = summaryOf(one);
-        const body = includeBody ? await bodyOf(one.skill) : '';
-        room -= body.length;
-        if (room < 0)
-          return failure(`The bodies of ${countOf(listed.length)} are too long for one answer. Give a query.`);
-        skills.push(includeBody ? { ...summary, body } : summary);
-      }
+      const texts = includeBody ? await readBodies(listed, signal) : NO_TEXTS;
+      if (texts === undefined)
+        return failure(`The bodies of ${countOf(listed.length)} are too long for one answer. Give a query.`);
+      const skills = listed.map((one) => {
+        const body = texts.get(one.skill);
+        return { ...summaryOf(one), ...(body === undefined ? {} : { body }) };
+      });
+      const lacking = includeBody ? listed.length - texts.size : 0;
       const which = wanted === '' ? '' : ` matching "${shorten(oneLine(wanted), 100)}"`;
       const lines = listed.slice(0, MOST_LINES).map(lineFor);
       const rest = listed.length - lines.length;
-      const text = [`${countOf(listed.length)}${which}`, ...lines, ...(rest > 0 ? [`… and ${rest} more`] : [])].join(
-        '\n',
-      );
+      const text = [
+        `${countOf(listed.length)}${which}`,
+        ...lines,
+        ...(rest > 0 ? [`… and ${rest} more`] : []),
+        ...(lacking > 0 ? [`${countOf(lacking)} without a body: it could not be read, or not in time`] : []),
+      ].join('\n');
       return { content: [{ type: 'text', text }], structuredContent: { skills } };
     },
   };
+}
+
+// --- internal ---
+
+const NO_TEXTS: ReadonlyMap<Skill, string> = new Map();
+
+/** The bodies that can be had; undefined when they are too long for one answer. */
+async function readBodies(
+  listed: readonly Listed[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Skill, string> | undefined> {
+  const bodies = createBodies(signal);
+  const texts = new Map<Skill, string>();
+  let room = MAX_BODIES;
+  try {
+    await bodies.visit(listed, async ({ skill }) => {
+      const body = room < 0 ? undefined : await bodies.of(skill);
+      if (body === undefined) return;
+      room -= body.length;
+      texts.set(skill, body);
+    });
+  } finally {
+    bodies.close();
+  }
+  return room < 0 ? undefined : texts;
 }

@@ -13,30 +13,33 @@ export type ToolName = 'skill' | 'list' | 'search' | 'read';
 
 /** First one that takes no arguments: a client that tries the first tool it is shown must not meet an error. */
 export function ownTools(wanted: readonly ToolName[], cwd: string, log: Log): readonly Tool[] {
-  const search = wanted.includes('search') ? 'skills.search' : undefined;
   const table: readonly (readonly [ToolName, Tool])[] = [
     ['list', listTool(cwd)],
-    ['skill', skillTool(log, search)],
+    ['skill', skillTool(log)],
     ['search', searchTool(cwd)],
     ['read', readTool()],
   ];
   return table.filter(([name]) => wanted.includes(name)).map(([, tool]) => tool);
 }
 
-/** What a client tells its model of this server. */
-export function instructionsFor(own: readonly Tool[]): string {
-  const advice = [...ADVICE].filter(([name]) => own.some((tool) => tool.name === name)).map(([, text]) => text);
+/** What a client tells its model of this server. `shown`: of our tools those that it is shown, as it spells them. */
+export function instructionsFor(shown: ReadonlyMap<string, string>): string {
+  const advice = ADVICE.flatMap(([name, textFor]) => {
+    const spelled = shown.get(name);
+    return spelled === undefined ? [] : [textFor(spelled)];
+  });
   return ['Skills are instructions for particular kinds of tasks.', ...advice].join(' ');
 }
 
 // --- internal ---
 
-const ADVICE: ReadonlyMap<string, string> = new Map([
+const ADVICE: readonly (readonly [name: string, textFor: (spelled: string) => string])[] = [
   [
     'skill',
-    'Before you start a task, see whether one of the skills in the description of the skill tool fits; if so, load it by name and follow it.',
+    (name) =>
+      `Before you start a task, see whether one of the skills in the description of the ${name} tool fits; if so, load it by name and follow it.`,
   ],
-  ['skills.list', 'Prefer skills.list for exhaustive metadata about all skills.'],
-  ['skills.search', 'Prefer skills.search to find a skill by words in its text.'],
-  ['skills.read', 'skills.read gives the files a skill refers to.'],
-]);
+  ['skills.list', (name) => `Prefer ${name} for exhaustive metadata about all skills.`],
+  ['skills.search', (name) => `Prefer ${name} to find a skill by words in its text.`],
+  ['skills.read', (name) => `${name} gives the files a skill refers to.`],
+];

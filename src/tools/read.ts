@@ -10,21 +10,35 @@ import { contentOf, textOf } from '../skills/mime.ts';
 import { oneLine, printable, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
 import { failure, success } from './result.ts';
-import { missingIn, missOf, READ_ONLY } from './skill.ts';
+import { LONGEST_SKILL_NAME, missingIn, missOf, READ_ONLY } from './skill.ts';
 
-const NAME = 'name must be the name of a skill, as text';
-const PATH = 'path must be the path of a file in the skill, as text';
+/** The longest path that most systems take. */
+export const LONGEST_PATH = 4096;
+
+const NAME = `name must be the name of a skill, as text of at most ${LONGEST_SKILL_NAME} characters`;
+const PATH = `path must be the path of a file in the skill, as text of at most ${LONGEST_PATH} characters`;
 
 export const ReadInput = v.strictObject({
-  name: v.pipe(v.string(NAME), v.regex(/\S/, NAME)),
-  path: v.pipe(v.string(PATH), v.nonEmpty(PATH)),
+  name: v.pipe(v.string(NAME), v.maxLength(LONGEST_SKILL_NAME, NAME), v.regex(/\S/, NAME)),
+  path: v.pipe(v.string(PATH), v.nonEmpty(PATH), v.maxLength(LONGEST_PATH, PATH)),
 });
 
 export const READ_INPUT_SCHEMA = {
   type: 'object',
   properties: {
-    name: { type: 'string', minLength: 1, pattern: '\\S', description: 'Name of the skill, as listed.' },
-    path: { type: 'string', minLength: 1, description: 'Path of the file, relative to the skill: references/forms.md' },
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: LONGEST_SKILL_NAME,
+      pattern: '\\S',
+      description: 'Name of the skill (case-insensitive)',
+    },
+    path: {
+      type: 'string',
+      minLength: 1,
+      maxLength: LONGEST_PATH,
+      description: 'Path of the file, relative to the skill: references/forms.md',
+    },
   },
   required: ['name', 'path'],
   additionalProperties: false,

@@ -4,18 +4,26 @@
  */
 import * as v from 'valibot';
 import type { Tool } from '../model.ts';
-import { searchSkills } from '../skills/search.ts';
+import { searchSkills, wordsOf } from '../skills/search.ts';
 import { oneLine, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
 import { READ_ONLY } from './skill.ts';
 import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summary.ts';
 
 const QUERY = 'query must be text of 1 to 500 characters: the words to look for';
+/** Comparing takes time that grows with the length of a word as well as of a text. */
+export const LONGEST_WORD = 100;
+const WORD = `a word of the query must have at most ${LONGEST_WORD} characters`;
 const LIMIT = 'limit must be a whole number from 1 to 25';
 const DEFAULT_LIMIT = 10;
 
 export const SearchInput = v.strictObject({
-  query: v.pipe(v.string(QUERY), v.regex(/\S/, QUERY), v.maxLength(500, QUERY)),
+  query: v.pipe(
+    v.string(QUERY),
+    v.maxLength(500, QUERY),
+    v.regex(/\S/, QUERY),
+    v.check((query) => wordsOf(query).every((word) => word.length <= LONGEST_WORD), WORD),
+  ),
   limit: v.optional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(25, LIMIT))),
 });
 
@@ -67,8 +75,7 @@ export function searchTool(cwd: string): Tool {
     define: (_snapshot, view) => ({
       name: view.spell('skills.search'),
       title: 'Search Skills',
-      description:
-        'Find skills by words in their names, descriptions and instructions. All words must occur. Reads the directories anew. Load what you find with the skill tool.',
+      description: `Find skills by words in their names, descriptions and instructions. All words must occur. Reads the directories anew.${view.shows('skill') ? ` Load what you find with the ${view.spell('skill')} tool.` : ''}`,
       inputSchema: SEARCH_INPUT_SCHEMA,
       outputSchema: SEARCH_OUTPUT_SCHEMA,
       annotations: { title: 'Search Skills', ...READ_ONLY },

@@ -12,7 +12,13 @@ import { failure, success } from './result.ts';
 
 const REQUIRED = 'name is required: the name of the skill to load, as text';
 
-export const SkillInput = v.strictObject({ name: v.pipe(v.string(REQUIRED), v.regex(/\S/, REQUIRED)) });
+/** A provider, a plugin and a name, each as long as a path may be; a longer text is no name, and costs time to compare. */
+export const LONGEST_SKILL_NAME = 4096;
+const TOO_LONG = `name must have at most ${LONGEST_SKILL_NAME} characters`;
+
+export const SkillInput = v.strictObject({
+  name: v.pipe(v.string(REQUIRED), v.maxLength(LONGEST_SKILL_NAME, TOO_LONG), v.regex(/\S/, REQUIRED)),
+});
 
 export const SKILL_INPUT_SCHEMA = {
   type: 'object',
@@ -20,8 +26,9 @@ export const SKILL_INPUT_SCHEMA = {
     name: {
       type: 'string',
       minLength: 1,
+      maxLength: LONGEST_SKILL_NAME,
       pattern: '\\S',
-      description: 'Name of the skill to load, as listed. Case does not matter.',
+      description: 'Name of the skill to load (case-insensitive)',
     },
   },
   required: ['name'],
@@ -36,15 +43,14 @@ export const READ_ONLY = {
   openWorldHint: false,
 } as const;
 
-/** `search`: the plain name of the tool that finds skills by their text, if it is served too. */
-export function skillTool(log: Log, search: string | undefined): Tool {
+export function skillTool(log: Log): Tool {
   return {
     name: 'skill',
     fresh: false,
     define: (snapshot, view) => ({
       name: view.spell('skill'),
       title: 'Load Skill',
-      description: describeSkills(snapshot.names.listed, view, search && view.spell(search)),
+      description: describeSkills(snapshot.names.visible, view, view.shows(SEARCH) ? view.spell(SEARCH) : undefined),
       inputSchema: SKILL_INPUT_SCHEMA,
       annotations: { title: 'Load Skill', ...READ_ONLY },
     }),
@@ -66,7 +72,9 @@ export function skillTool(log: Log, search: string | undefined): Tool {
 /** The name in a tool's arguments, if they have one and it means no skill. */
 export function missingIn(args: unknown, { names }: Snapshot): string | undefined {
   const name = isObject(args) ? args.name : undefined;
-  return typeof name === 'string' && names.resolve(name).kind === 'missing' ? name.trim() : undefined;
+  return typeof name === 'string' && name.length <= LONGEST_SKILL_NAME && names.resolve(name).kind === 'missing'
+    ? name.trim()
+    : undefined;
 }
 
 /** What a model is told when a name means no skill, or several. */
@@ -89,6 +97,9 @@ export async function loadedText({ id, skill }: Listed): Promise<string> {
 }
 
 // --- internal ---
+
+// The tool that finds skills by their text, if the client is shown it.
+const SEARCH = 'skills.search';
 
 /** Older clients send `{command}`. */
 function renameCommand(args: unknown): unknown {
@@ -130,7 +141,8 @@ const LONGEST_ABOUT = 160;
 const MOST_SHOWN = 50;
 
 function ambiguityOf(name: string, ids: readonly string[]): string {
-  const lines = ids.map((id) => `- ${oneLine(id)}`);
+  const lines = ids.slice(0, MOST_SHOWN).map((id) => `- ${oneLine(id)}`);
+  if (ids.length > MOST_SHOWN) lines.push(`… and ${ids.length - MOST_SHOWN} more`);
   return `Skill '${echo(name)}' is ambiguous: ${ids.length} skills have that name.
 
 ${lines.join('\n')}
@@ -140,8 +152,8 @@ To load one of them, use the full name.`;
 
 function absenceOf(name: string, { names }: Snapshot): string {
   const near = names.near(name).map(oneLine);
-  const shown = names.listed.slice(0, MOST_SHOWN).map(lineOf);
-  const rest = names.listed.length - shown.length;
+  const shown = names.visible.slice(0, MOST_SHOWN).map(lineOf);
+  const rest = names.visible.length - shown.length;
   return [
     `Skill '${echo(name)}' not found.`,
     ...(near.length > 0 ? [`Did you mean: ${near.join(', ')}?`] : []),

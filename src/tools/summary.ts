@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Listed } from '../model.ts';
 import { installName } from '../skills/search.ts';
-import { oneLine, shorten } from '../text.ts';
+import { oneLine, printable, shorten, visibleLine } from '../text.ts';
 
 export interface Summary {
   readonly installName: string;
@@ -29,10 +29,10 @@ export const SUMMARY_PROPERTIES = {
 export function createSummariser(cwd: string): (listed: Listed) => Summary {
   const shorten = createShortener(cwd);
   return ({ skill }) => ({
-    installName: installName(skill),
+    installName: visibleLine(installName(skill)),
     meta: { name: skill.name, description: skill.description },
-    skillPath: shorten(skill.directory, skill.root),
-    skillFile: shorten(skill.file, skill.root),
+    skillPath: printable(shorten(skill.directory, skill.root)),
+    skillFile: printable(shorten(skill.file, skill.root)),
   });
 }
 

@@ -23,14 +23,18 @@ export interface HubProgram extends Program {
   waitForTools(test: (names: readonly string[]) => boolean, what: string): Promise<string[]>;
 }
 
-/** The program with `--hub` and these servers in the user's own file. */
+/** The program with `--hub` and these servers in the user's own file; with `defaults` the user's own skills too. */
 export async function startHub(
   t: TestContext,
   servers: Readonly<Record<string, unknown>>,
-  { tree = makeTree(t), args = [], ...options }: Partial<ProgramOptions> = {},
+  { tree = makeTree(t), args = [], defaults = false, ...options }: Partial<ProgramOptions & { defaults: boolean }> = {},
 ): Promise<HubProgram> {
   tree.write('home/.kode.json', JSON.stringify({ mcpServers: servers }));
-  const program = startProgram(t, { tree, args: ['--hub', '--no-default-dirs', '--no-plugins', ...args], ...options });
+  const program = startProgram(t, {
+    tree,
+    args: ['--hub', ...(defaults ? [] : ['--no-default-dirs', '--no-plugins']), ...args],
+    ...options,
+  });
   await program.handshake();
   const toolNames = async () => {
     const { result } = await program.request('tools/list');

@@ -37,9 +37,9 @@ test('a host that takes only plain characters is shown such names, and every spe
   const { prompts } = (await program.request('prompts/list')).result;
   assert.deepEqual(
     prompts.map((prompt: Answer) => prompt.name),
-    ['My_Notes', 'claude__pdf', 'codex__pdf'],
+    ['My_Notes_b7472276', 'claude__pdf', 'codex__pdf'],
   );
-  for (const name of ['My_Notes', 'My Notes', 'claude__pdf', 'claude:pdf']) {
+  for (const name of ['My_Notes_b7472276', 'My Notes', 'claude__pdf', 'claude:pdf']) {
     assert.equal((await program.request('prompts/get', { name })).result.messages.length, 1);
   }
 });

@@ -35,6 +35,7 @@ const INCLUDES: readonly (readonly [pattern: string, kept: readonly string[], id
   ['custom', [], [IDLE('custom')]],
   ['claude', ['claude:pdf', 'docs:pdf', 'docs:word']],
   ['@plugins', ['docs:pdf', 'docs:word']],
+  ['@Plugins', ['docs:pdf', 'docs:word']],
   ['pdf', ['claude:pdf', 'codex:pdf', 'docs:pdf']],
   ['pdf*', ['claude:pdf', 'codex:pdf', 'codex:PDF-forms', 'docs:pdf']],
   ['Pdf-FORMS', ['codex:PDF-forms']],
@@ -47,6 +48,21 @@ const INCLUDES: readonly (readonly [pattern: string, kept: readonly string[], id
   ['*:word', ['docs:word']],
   ['files:r?ad', ['files:read']],
   ['{pdf,word}', ['claude:pdf', 'codex:pdf', 'docs:pdf', 'docs:word']],
+  ['{pdf,{word,read}}', ['claude:pdf', 'codex:pdf', 'docs:pdf', 'docs:word', 'files:read']],
+  ['p?f', ['claude:pdf', 'codex:pdf', 'docs:pdf']],
+  [
+    '*d*',
+    [
+      'claude:pdf',
+      'codex:pdf',
+      'codex:PDF-forms',
+      'agents:codex',
+      'agents:.hidden',
+      'docs:pdf',
+      'docs:word',
+      'files:read',
+    ],
+  ],
   ['word,files:read', ['docs:word', 'files:read']],
   [' word , ', ['docs:word']],
   ['a*', ['agents:a/b']],
@@ -98,5 +114,42 @@ test('a pattern of special characters alone neither throws nor takes for ever', 
   ]) {
     apply([pattern], [pattern]);
   }
+  assert.ok(performance.now() - start < 2000);
+});
+
+const SPLITS: readonly (readonly [value: string, patterns: readonly string[]])[] = [
+  ['a,b', ['a', 'b']],
+  ['{a,b},c', ['{a,b}', 'c']],
+  ['x{a,{b,c},d}y,z', ['x{a,{b,c},d}y', 'z']],
+  ['{a,{b}},{c', ['{a,{b}}', '{c']],
+  ['a},{b,c', ['a}', '{b', 'c']],
+  ['{a,b', ['{a', 'b']],
+  ['{{a,b},c', ['{{a,b}', 'c']],
+  ['\\{a,b\\}', ['\\{a', 'b\\}']],
+  [' , ', ['']],
+];
+
+for (const [value, patterns] of SPLITS) {
+  test(`${JSON.stringify(value)} is split outside of braces only (11.10)`, () => {
+    assert.deepEqual(splitPatterns([value]), patterns);
+  });
+}
+
+test('splitting takes linear time, however braces stand (11.10)', () => {
+  const start = performance.now();
+  for (const text of ['{', '}', '{,', '},', ',', '{a,b}', '\\']) splitPatterns([text.repeat(100_000)]);
+  assert.ok(performance.now() - start < 2000);
+});
+
+test('a hostile name costs a pattern with many stars no time (10.3)', () => {
+  const hostile = ['a'.repeat(1000), 'a'.repeat(128), `${'ab'.repeat(60)}c`, 'a/'.repeat(60)];
+  const items = hostile.map((name) => ({ name, group: 'x' }));
+  const start = performance.now();
+  for (const pattern of ['*a*a*a*b', '*a*a*a*a*a*a*a*b', 'x:*a*a*a*b', '{a,b}*a*a*b', '[a]*a*a*a*a*a*a*a*b']) {
+    const { kept } = createFilter({ include: [pattern], exclude: [] })(items, (one) => one, []);
+    assert.deepEqual(kept, [], pattern);
+  }
+  const { kept } = createFilter({ include: ['*a*a*a'], exclude: [] })(items, (one) => one, []);
+  assert.equal(kept.length, 2);
   assert.ok(performance.now() - start < 2000);
 });

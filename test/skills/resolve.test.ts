@@ -41,7 +41,7 @@ const namesOf = async (skills: readonly Skill[], dedupe = false): Promise<Names>
   (await snapshotOf(skills, dedupe)).names;
 
 function snapshotOf(skills: readonly Skill[], dedupe = false) {
-  return buildSnapshot([{ ...NOTHING, skills }], { filter: undefined, dedupe }, 1);
+  return buildSnapshot([{ ...NOTHING, skills }], { filter: undefined, dedupe, complete: true }, 1);
 }
 
 const ids = (names: Names) => names.listed.map(({ id }) => id);

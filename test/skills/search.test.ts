@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Listed, Skill } from '../../src/model.ts';
 import { createLibrary } from '../../src/skills/library.ts';
-import { searchSkills, windowAround } from '../../src/skills/search.ts';
+import { mentions, searchSkills, windowAround } from '../../src/skills/search.ts';
 
 const NEVER = new AbortController().signal;
 const { filesOf } = createLibrary();
@@ -93,4 +93,56 @@ test('a window begins and ends between characters, at every place', () => {
       `at ${at}`,
     );
   }
+});
+
+test('words are parted by any white space of Unicode, and compared in the composed form (11.10)', async () => {
+  const skills = [
+    listed('one', 'The café has a menu', () => ''),
+    listed('two', 'The cafe\u0301 has a menu', () => ''),
+    listed('three', 'The cafe has a menu', () => ''),
+  ];
+  for (const space of ['\u3000', '\u00a0', '\u2003', '\u0085', '\u2028', ' \u1680\t']) {
+    for (const word of ['café', 'cafe\u0301', 'CAFÉ']) {
+      const { hits } = await searchSkills(skills, `menu${space}${word}`, 10, NEVER);
+      assert.deepEqual(hits.map(({ listed: { id } }) => id).sort(), ['one', 'two'], JSON.stringify([space, word]));
+      for (const { excerpt } of hits) assert.match(excerpt.normalize('NFC'), /café has/);
+    }
+  }
+});
+
+test('the query of skills.list is compared likewise (11.10)', () => {
+  const { skill } = listed('x', '', () => '');
+  const about = (description: string) => ({ ...skill, description });
+  for (const text of ['Cafe\u0301\u3000menu', 'café menu', 'CAFÉ\u00a0\u2003MENU'])
+    for (const description of ['The café menu', 'The cafe\u0301\nmenu', 'the café  menu'])
+      assert.ok(mentions(about(description), text), JSON.stringify([text, description]));
+  assert.ok(!mentions(about('The cafe menu'), 'café'));
+});
+
+test('a text of nothing but marks is searched in little time (11.10)', async () => {
+  const marks = `a${'\u0301\u0323'.repeat(100_000)}`;
+  const start = performance.now();
+  await searchSkills([listed('x', marks, () => '')], 'café', 10, NEVER);
+  assert.ok(performance.now() - start < 2000);
+});
+
+test('servers that are silent hold up neither a search nor each other (10.10)', async () => {
+  const never = () => new Promise<string>(() => {});
+  const remote = (name: string, provider: string, read: () => Promise<string>) => {
+    const { id, skill } = listed(name, undefined, () => '');
+    return { id, skill: { ...skill, provider, location: 'mcp' as const, read } };
+  };
+  const quick = async () => 'The needle';
+  const skills = [
+    ...Array.from({ length: 20 }, (_, at) => remote(`silent-${at}`, 'silent', never)),
+    ...Array.from({ length: 20 }, (_, at) => remote(`quick-${at}`, 'quick', quick)),
+    listed('own', 'The needle', () => ''),
+  ];
+  const start = performance.now();
+  const { total, hits } = await searchSkills(skills, 'needle', 25, NEVER);
+  assert.equal(total, 21);
+  assert.ok(hits.every(({ excerpt }) => excerpt === 'The needle'));
+  // They are still found by what is known of them.
+  assert.equal((await searchSkills(skills, 'silent', 25, NEVER)).total, 20);
+  assert.ok(performance.now() - start < 8000);
 });

@@ -1,0 +1,99 @@
+/** Names of upstream tools and skills as clients are shown them. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { hashOf } from '../../src/methods/spelling.ts';
+import { startHub, upstream } from '../harness/hub.ts';
+import { warnings } from '../harness/listing.ts';
+import type { Answer } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+
+const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
+const withTools = (...tools: object[]) => upstream(`raw-tools=${JSON.stringify(tools)}`);
+
+test('a clash of safe names sends no call to another server (11.23)', async (t) => {
+  const both = { 'my.db': withTools(tool('drop')), my_db: withTools(tool('drop')) };
+  const hub = await startHub(t, { my_db: both.my_db }, { args: ['--names', 'safe'] });
+  await hub.waitForTools((names) => names.includes('my_db__drop'), 'the first server');
+  hub.tree.write('home/.kode.json', JSON.stringify({ mcpServers: both }));
+  const hashed = (name: string) => `my_db__drop_${hashOf(name)}`;
+  await hub.waitForTools((names) => names.includes(hashed('my.db:drop')), 'the second server');
+  assert.ok((await hub.toolNames()).includes(hashed('my_db:drop')));
+  const { error } = await hub.request('tools/call', { name: 'my_db__drop', arguments: {} });
+  assert.equal(error.code, -32602);
+  assert.match(
+    error.message,
+    /"my_db__drop" is ambiguous; use one of these names: my_db__drop_\w{8}, my_db__drop_\w{8}$/,
+  );
+  for (const name of ['my.db:drop', 'my_db:drop', hashed('my.db:drop'), hashed('my_db:drop')])
+    assert.equal((await hub.call(name, {})).content[0].text, 'ran drop');
+});
+
+test('a server that has not come is no reason to send its calls to one that is spelled alike (11.23)', async (t) => {
+  const hub = await startHub(
+    t,
+    { 'my.db': withTools(tool('drop')), my_db: upstream('hang') },
+    { args: ['--names', 'safe'] },
+  );
+  await hub.waitForTools((names) => names.some((name) => name.startsWith('my_db__drop')), 'the first server');
+  const { error } = await hub.request('tools/call', { name: 'my_db__drop', arguments: {} });
+  assert.match(error.message, /"my_db__drop" is ambiguous/);
+});
+
+test('a filter for what is only upstream is not warned of before the servers have come (11.26)', async (t) => {
+  const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own') });
+  const hub = await startHub(
+    t,
+    { up: upstream('slow-start=300') },
+    { tree, defaults: true, args: ['--include', 'up:echo', '--include', 'own', '--exclude', 'nowhere*'] },
+  );
+  await hub.waitForTools((names) => names.includes('up:echo'), 'the server');
+  assert.deepEqual(
+    warnings(hub, tree.path).filter((line) => line.startsWith('filter')),
+    ['filter "nowhere*": matches nothing'],
+  );
+});
+
+test('a pattern that names a configured server means it while it is not there, and no skill of that name (11.26)', async (t) => {
+  const tree = makeTree(t, { 'skills/up/SKILL.md': skillText('up') });
+  const hub = await startHub(t, { up: upstream('hang') }, { tree, defaults: true, args: ['--exclude', 'up'] });
+  assert.match(await hub.skill('up'), /^Loading: up\n/);
+});
+
+const digest = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+/** A server that lists skills, and answers nothing else. */
+function silentLibrary(count: number) {
+  const skills = Array.from({ length: count }, (_, at) => {
+    const text = skillText(`s${at}`);
+    const uri = `skill://s${at}/SKILL.md`;
+    return {
+      uri,
+      frontmatter: { name: `s${at}`, description: `About s${at}` },
+      resources: [{ uri, digest: digest(text), size: text.length }],
+    };
+  });
+  return upstream('resources=[]', `skills=${JSON.stringify(skills)}`, 'silent-reads');
+}
+
+test('a silent server delays neither search nor list, which answer with what is there (10.10)', async (t) => {
+  const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own', 'About own', 'The needle\n') });
+  const hub = await startHub(t, { up: silentLibrary(3) }, { tree, defaults: true });
+  await hub.waitForTools((names) => names.includes('up:echo'), 'the server');
+  const start = performance.now();
+  const found = await hub.call('skills.search', { query: 'needle' });
+  assert.equal(found.structuredContent.total, 1);
+  const { structuredContent, content } = await hub.call('skills.list', { includeBody: true });
+  assert.ok(performance.now() - start < 8000, 'one after the other they take 30 seconds each time');
+  assert.deepEqual(
+    structuredContent.skills.map(({ meta, body }: Answer) => [meta.name, body]),
+    [
+      ['own', 'The needle\n'],
+      ['s0', undefined],
+      ['s1', undefined],
+      ['s2', undefined],
+    ],
+  );
+  assert.match(content[0].text, /\n3 skills without a body/);
+  assert.equal((await hub.call('skills.search', { query: 'about s1' })).structuredContent.total, 1);
+});
