@@ -61,5 +61,5 @@ test('equal characters compare as equal, in linear time (11.10)', () => {
     for (const one of [composed, visible, visibleLine, printable]) one(text.repeat(100_000 / text.length));
   }
   // Composing the first alone takes twenty seconds.
-  assert.ok(performance.now() - start < 2000);
+  assert.ok(performance.now() - start < 8000);
 });

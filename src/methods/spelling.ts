@@ -92,7 +92,8 @@ export function ambiguityOf(spelling: string, spellings: readonly string[]): str
  */
 export function hashOf(name: string): string {
   let hash = 0x811c9dc5;
-  for (const byte of ENCODER.encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  const bytes = ENCODER.encode(name);
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193) >>> 0;
   return hash.toString(16).padStart(HASH_LENGTH, '0');
 }
 

@@ -109,5 +109,6 @@ test('10,000 names are spelled in little time, all differently, in the right cha
     for (const one of spellings) assert.match(one, /^[A-Za-z0-9_-]+$/);
     assert.ok(spellings.every((one) => one.length <= longest));
   }
-  assert.ok(performance.now() - start < 2000);
+  // Some 100 ms on a quiet machine.
+  assert.ok(performance.now() - start < 8000);
 });

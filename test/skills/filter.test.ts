@@ -138,7 +138,8 @@ for (const [value, patterns] of SPLITS) {
 test('splitting takes linear time, however braces stand (11.10)', () => {
   const start = performance.now();
   for (const text of ['{', '}', '{,', '},', ',', '{a,b}', '\\']) splitPatterns([text.repeat(100_000)]);
-  assert.ok(performance.now() - start < 2000);
+  // Some 100 ms; in quadratic time a minute.
+  assert.ok(performance.now() - start < 8000);
 });
 
 test('a hostile name costs a pattern with many stars no time (10.3)', () => {
@@ -151,5 +152,5 @@ test('a hostile name costs a pattern with many stars no time (10.3)', () => {
   }
   const { kept } = createFilter({ include: ['*a*a*a'], exclude: [] })(items, (one) => one, []);
   assert.equal(kept.length, 2);
-  assert.ok(performance.now() - start < 2000);
+  assert.ok(performance.now() - start < 5000);
 });
