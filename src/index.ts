@@ -47,7 +47,7 @@ export interface Skillwire {
   status(): readonly UpstreamStatus[];
   /** Looks at every file of every skill and gives all that is wrong with any. */
   examine(): Promise<readonly Problem[]>;
-  /** Settles when the upstream servers have ended. */
+  /** Ends every listener, answering what was asked, and settles when the upstream servers have ended. */
   close(): Promise<void>;
 }
 
@@ -60,20 +60,28 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     ...DEFAULT_ADDRESS,
     ...where,
     token: where.token,
-    health: () => ({ ...health() }),
+    health: (isOperator) => ({ ...health(isOperator) }),
     isCircle: (headers) => isCircle(String(headers[LINEAGE_HEADER] ?? '')),
     onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
     onLast: close,
   });
-  const thenEnd = (listening: Listening): Listening => ({
-    ...listening,
-    async close() {
-      const lastCalls = setTimeout(() => void end(), STOPPED_CALLS_MS);
-      await listening.close();
-      clearTimeout(lastCalls);
-      await end();
-    },
-  });
+  // How it ends is told to whoever waits for `end` after it.
+  const endEarly = () => void end().catch(() => {});
+  const listeners = new Set<Listening>();
+  const thenEnd = (inner: Listening): Listening => {
+    const listening = {
+      ...inner,
+      async close() {
+        const lastCalls = setTimeout(endEarly, STOPPED_CALLS_MS);
+        await inner.close();
+        listeners.delete(listening);
+        clearTimeout(lastCalls);
+        await end();
+      },
+    };
+    listeners.add(listening);
+    return listening;
+  };
   return {
     handle,
     registry,
@@ -81,6 +89,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     examine,
     async close() {
       close();
+      await Promise.all([...listeners].map((listening) => listening.close()));
       await end();
     },
     // Loaded when asked for: most run on stdio and should not wait for an HTTP server to load.
@@ -97,7 +106,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       const onLast = () => {
         close();
         // Ending the servers behind us answers every call that still waits for one.
-        lastCalls = setTimeout(() => void end(), stop.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
+        lastCalls = setTimeout(endEarly, stop.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
       };
       await serveStdio(handle, pipes, { stop, onLast });
       clearTimeout(lastCalls);

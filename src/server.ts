@@ -28,8 +28,8 @@ import { VERSION } from './version.ts';
 export interface Server {
   readonly handle: Handle;
   readonly registry: Registry;
-  /** What an operator may know: counts, no contents. */
-  health(): Health;
+  /** States and counts, no contents; for an operator also the reasons, which may quote an upstream server. */
+  health(isOperator: boolean): Health;
   /** Looks at every file of every skill and gives all that is wrong with any. */
   examine(): Promise<readonly Problem[]>;
   /** The upstream servers, as far as they are known. */
@@ -54,8 +54,10 @@ export interface Health {
 
 export function createServer(settings: Settings): Server {
   const { log } = settings;
+  const report = (what: string) => (error: unknown) => log.error(`${what} failed: ${stackOf(error)}`);
+  const refresh = (reason: string) => void registry.refresh(reason).catch(report(`refresh (${reason})`));
   const lineage = createLineage();
-  const hub = settings.hub ? lazyHub({ ...settings, lineage }, (reason) => void registry.refresh(reason)) : undefined;
+  const hub = settings.hub ? lazyHub({ ...settings, lineage }, (reason) => refresh(reason)) : undefined;
   const sources = [createSkillSource(settings, log.info), ...(hub ? [hub] : []), ...settings.sources];
   const registry: Registry = createRegistry(sources, settings);
   const own = ownTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
@@ -63,7 +65,7 @@ export function createServer(settings: Settings): Server {
   const unlisted = createUnlisted(log);
   const promises = createPromises();
   const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
-  const updates = createUpdates(registry, resourceState, promises);
+  const updates = createUpdates(registry, resourceState, promises, report('telling of a change'));
   const topics: Topic[] = [
     { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: shelf.digest },
     { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
@@ -71,7 +73,7 @@ export function createServer(settings: Settings): Server {
       ? [{ key: 'promptsListChanged', method: 'notifications/prompts/list_changed', digest: prompts.digest }]
       : []),
   ];
-  const feed = createFeed(registry, topics, updates);
+  const feed = createFeed(registry, topics, updates, report('telling of a change'));
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
     capabilities: {
@@ -98,9 +100,7 @@ export function createServer(settings: Settings): Server {
       notices: [cancelled, ...feed.notices],
     }),
   ];
-  const handle = createHandle(eras, (method, error) => {
-    log.error(`${method} failed: ${stackOf(error)}`);
-  });
+  const handle = createHandle(eras, (method, error) => report(method)(error));
 
   const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...unlisted.problems(snapshot)];
   const status = () => hub?.status() ?? [];
@@ -108,11 +108,12 @@ export function createServer(settings: Settings): Server {
   registry.onRefresh(createRefreshReport(log));
   const stopTriggers = startTriggers(registry, settings, log);
   log.info('scanning skill directories');
-  void registry.refresh('start');
+  refresh('start');
   return {
     handle,
     registry,
-    health: () => healthOf(registry.current(), shelf.size, problemsOf, status()),
+    health: (isOperator) =>
+      healthOf(registry.current(), shelf.size, problemsOf, isOperator ? status() : status().map(withoutReason)),
     async examine() {
       const snapshot = await registry.refresh('examine');
       await examineSkills(snapshot, unlisted, new AbortController().signal);
@@ -131,6 +132,8 @@ export function createServer(settings: Settings): Server {
 }
 
 // --- internal ---
+
+const withoutReason = ({ reason: _reason, ...status }: UpstreamStatus): UpstreamStatus => status;
 
 function healthOf(
   snapshot: Snapshot | undefined,

@@ -107,7 +107,10 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     first.make(after);
     isWhole = complete;
     if (isWhole) firstWhole.make(after);
-    if (late.length > 0) void Promise.allSettled(late).then(arrive);
+    if (late.length > 0)
+      void Promise.allSettled(late)
+        .then(arrive)
+        .catch(() => {}); // Told to whoever asks next.
     const milliseconds = Date.now() - start;
     for (const listener of listeners) listener({ reason, before, after, listed, milliseconds, contributions });
     return after;

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { env as ownEnvironment } from 'node:process';
 import { createLineage } from '../lineage.ts';
-import { createLog, type Log } from '../log.ts';
+import { createLog, type Log, stackOf } from '../log.ts';
 import type { ResourceDefinition, TemplateDefinition } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
@@ -79,15 +79,23 @@ export const DEFAULT_HEALTH_INTERVAL = 30_000;
 
 export function createHub(config: HubConfig): Hub {
   const { env = ownEnvironment, cwd = '.', home = homedir(), healthInterval = DEFAULT_HEALTH_INTERVAL } = config;
+  const log = config.log ?? createLog(() => {}, 'error');
   const listeners = new Set<(server: string) => void>();
   const fleet = createFleet({
     env,
     healthInterval,
     lineage: createLineage(),
-    log: config.log ?? createLog(() => {}, 'error'),
+    log,
     client: config.client ?? { name: 'skillwire', version: VERSION },
     changed: (name) => {
-      for (const listener of [...listeners]) listener(name);
+      for (const listener of [...listeners]) {
+        try {
+          listener(name);
+        } catch (error) {
+          // A listener is the caller's code: its fault must not end a connection, or the process.
+          log.error(`a listener of "change" failed: ${stackOf(error)}`);
+        }
+      }
     },
   });
   const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };

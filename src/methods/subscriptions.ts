@@ -32,7 +32,12 @@ export interface Feed {
   close(): void;
 }
 
-export function createFeed(registry: Registry, topics: readonly Topic[], updates: Updates): Feed {
+export function createFeed(
+  registry: Registry,
+  topics: readonly Topic[],
+  updates: Updates,
+  onFault: (error: unknown) => void,
+): Feed {
   const subscribers = new Set<Subscriber>();
   let telling = Promise.resolve();
   let closed = false;
@@ -42,7 +47,7 @@ export function createFeed(registry: Registry, topics: readonly Topic[], updates
     if (!listed || listed === after) return;
     // Whoever comes later has been listed the new state already.
     const readers = [...subscribers];
-    telling = telling.then(() => tell(readers, listed, after, reason));
+    telling = telling.then(() => tell(readers, listed, after, reason)).catch(onFault);
   });
 
   async function tell(readers: readonly Subscriber[], before: Snapshot, after: Snapshot, why: string): Promise<void> {

@@ -28,7 +28,12 @@ export interface Reader {
   tell(uri: string, reason: string): void;
 }
 
-export function createUpdates(registry: Registry, stateOf: StateOf, promises: Promises): Updates {
+export function createUpdates(
+  registry: Registry,
+  stateOf: StateOf,
+  promises: Promises,
+  onFault: (error: unknown) => void,
+): Updates {
   const watched = new Map<string, Watched>();
   let looking = Promise.resolve();
 
@@ -47,7 +52,7 @@ export function createUpdates(registry: Registry, stateOf: StateOf, promises: Pr
 
   registry.onRefresh(({ after, reason }) => {
     // One look after the other: two at once could tell a change twice.
-    if (watched.size > 0) looking = looking.then(() => look(after, reason));
+    if (watched.size > 0) looking = looking.then(() => look(after, reason)).catch(onFault);
   });
 
   return {

@@ -30,6 +30,8 @@ export interface Doors {
   admit(headers: IncomingHttpHeaders): Verdict;
   /** What is missing of the proof that a request may be served, as the challenge to answer with. */
   challenge(headers: IncomingHttpHeaders): string | undefined;
+  /** Whether whoever asks may see more than states and counts: has the token, or is on this machine where none is set. */
+  isOperator(headers: IncomingHttpHeaders): boolean;
 }
 
 export function createDoors({ host, allowHosts, allowOrigins, token }: DoorOptions): Doors {
@@ -39,7 +41,17 @@ export function createDoors({ host, allowHosts, allowOrigins, token }: DoorOptio
   const numbersPass = !isLoopback(host);
   const secret = token === undefined ? undefined : digest(token);
 
+  function challenge(headers: IncomingHttpHeaders): string | undefined {
+    if (secret === undefined) return undefined;
+    const given = BEARER.exec(headers.authorization ?? '')?.[1];
+    if (given === undefined) return CHALLENGE;
+    // Digests have one length, so neither the time nor an exception tells that of the token.
+    return timingSafeEqual(digest(given), secret) ? undefined : `${CHALLENGE}, error="invalid_token"`;
+  }
+
   return {
+    challenge,
+    isOperator: (headers) => (secret === undefined ? isLoopback(host) : challenge(headers) === undefined),
     admit(headers) {
       const addressed = HOST.exec(headers.host ?? '')?.[1]?.toLowerCase();
       if (addressed === undefined || !(names.has(addressed) || (numbersPass && isNumber(addressed))))
@@ -49,13 +61,6 @@ export function createDoors({ host, allowHosts, allowOrigins, token }: DoorOptio
       if (origins.has(origin)) return { kind: 'welcome', origin: headers.origin };
       const page = ORIGIN.exec(origin)?.[1];
       return page !== undefined && names.has(page) ? WELCOME : stranger('this Origin is not allowed here');
-    },
-    challenge(headers) {
-      if (secret === undefined) return undefined;
-      const given = BEARER.exec(headers.authorization ?? '')?.[1];
-      if (given === undefined) return CHALLENGE;
-      // Digests have one length, so neither the time nor an exception tells that of the token.
-      return timingSafeEqual(digest(given), secret) ? undefined : `${CHALLENGE}, error="invalid_token"`;
     },
   };
 }

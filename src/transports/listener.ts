@@ -1,7 +1,8 @@
 /**
  * A listening HTTP server around an endpoint: from bind to the last answer.
  * Owns: the port, sockets and their limits, the end. Leaves alone: what becomes of a request (router.ts).
- * Always true: after `close` no new work begins, and what was begun is answered.
+ * Always true: after `close` no new work begins, and what was begun is answered. Until it is, whoever comes is told
+ * that the server is stopping: a balancer then goes elsewhere, where a refused connection would be an error to a client.
  */
 import { lookup } from 'node:dns/promises';
 import { createServer, type Server } from 'node:http';
@@ -73,27 +74,32 @@ export async function listen(
     router.respond(request, response);
   });
   const { port } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${MCP_PATH}`,
     port,
-    async close() {
-      const closed = new Promise<void>((done) => server.close(() => done()));
-      const enough = setTimeout(() => server.closeAllConnections(), limits.lastAnswersMs);
-      const drained = router.drain();
-      onLast();
-      await Promise.race([drained, closed]);
-      // Node counts a connection that has asked nothing yet as a busy one.
-      for (const socket of silent) socket.destroy();
-      endpoint.close();
-      pulse.stop();
-      // Connections close as they fall idle, and this looks only once.
-      const idle = setInterval(() => server.closeIdleConnections(), 20);
-      await closed;
-      clearInterval(idle);
-      clearTimeout(enough);
-    },
+    close: () => (closing ??= close()),
   };
+
+  async function close(): Promise<void> {
+    const enough = startTimer(limits.lastAnswersMs);
+    const drained = router.drain();
+    onLast();
+    await Promise.race([drained, enough.over]);
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    // Node counts a connection that has asked nothing yet as a busy one.
+    for (const socket of silent) socket.destroy();
+    endpoint.close();
+    pulse.stop();
+    // Connections close as they fall idle, and this looks only once.
+    const idle = setInterval(() => server.closeIdleConnections(), 20);
+    await Promise.race([closed, enough.over]);
+    server.closeAllConnections();
+    await closed;
+    clearInterval(idle);
+    enough.clear();
+  }
 }
 
 /** A host that does not exist is a fault of its own, not an open door. */
@@ -129,6 +135,14 @@ export function bind({
 }
 
 // --- internal ---
+
+function startTimer(milliseconds: number): { readonly over: Promise<void>; clear(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((done) => {
+    timer = setTimeout(done, milliseconds);
+  });
+  return { over, clear: () => clearTimeout(timer) };
+}
 
 const BIND_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'the port is in use; choose another with --port'],

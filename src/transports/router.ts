@@ -4,7 +4,7 @@
  * Always true: nothing is reached before the doors have let it in; a failure of ours is a 500 and a line in the log.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { encodeError, internalError } from '../protocol/index.ts';
+import { encode, encodeError, internalError } from '../protocol/index.ts';
 import { createDoors, type DoorOptions } from './doors.ts';
 import { refuse, sendNothing, sendText } from './requests.ts';
 
@@ -39,8 +39,8 @@ export interface Health {
 }
 
 export interface RouterOptions extends DoorOptions {
-  /** What `/healthz` says besides what it knows itself. */
-  health(): Health;
+  /** What `/healthz` says besides what it knows itself; to an operator also why something is as it is. */
+  health(isOperator: boolean): Health;
   /** Whether a request comes from ourselves, by way of others: answering it would never end. */
   isCircle?(headers: IncomingHttpHeaders): boolean;
   onAccess?(access: Access): void;
@@ -59,10 +59,10 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
   const inFlight = new Set<Promise<void>>();
   let stopping = false;
 
-  const showHealth: Respond = (_request, response) => {
-    const { state, ...facts } = options.health();
+  const showHealth: Respond = (request, response) => {
+    const { state, ...facts } = options.health(doors.isOperator(request.headers));
     const now = stopping ? 'stopping' : state;
-    const text = JSON.stringify({ state: now, ...facts, sessions: endpoint.sessions() });
+    const text = encode({ state: now, ...facts, sessions: endpoint.sessions() });
     sendText(response, now === 'ready' ? 200 : 503, text, { 'cache-control': 'no-store' });
   };
   const health: Verbs = new Map([['GET', showHealth]]);
@@ -74,7 +74,7 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
     if (verdict.kind === 'stranger') return refuse(response, 403, verdict.why);
     // Before the token: a browser asks what it may send before it sends one.
     if (verdict.origin !== undefined && share(verdict.origin, request, response)) return;
-    // A load balancer asks for health and has no token; it learns counts, not contents.
+    // A load balancer asks for health and has no token; it learns states and counts, not contents or reasons.
     if (path === HEALTH_PATH) return run(health, request, response);
     const challenge = doors.challenge(request.headers);
     if (challenge !== undefined)
@@ -123,16 +123,35 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return query === -1 ? target : target.slice(0, query);
 }
 
+const HEADERS: readonly string[] = [
+  'authorization',
+  'content-type',
+  'accept',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+];
+// A tool names the headers that repeat its arguments, so they are allowed by their shape. Few tools have one.
+const PARAM_HEADER = /^mcp-param-[\w!#$%&'*+.^`|~-]{1,128}$/i;
+export const MAX_PARAM_HEADERS = 64;
+
+/** Those among the headers that a browser asks to send. */
+function paramHeadersIn({ headers }: IncomingMessage): readonly string[] {
+  const asked = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim());
+  return asked.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
+}
+
 /** Lets pages of an allowed origin read our answers; whether that was all that was asked. */
 function share(origin: string, request: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate');
-  response.setHeader('vary', 'origin');
+  response.setHeader('vary', 'origin, access-control-request-headers');
   if (request.method !== 'OPTIONS') return false;
   sendNothing(response, 200, {
     'access-control-allow-methods': 'GET, POST, DELETE',
-    'access-control-allow-headers':
-      'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
+    'access-control-allow-headers': [...HEADERS, ...paramHeadersIn(request)].join(', '),
     'access-control-max-age': '600',
   });
   return true;

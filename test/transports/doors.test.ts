@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDoors, type DoorOptions, findOpenDoor } from '../../src/transports/doors.ts';
+import { MAX_PARAM_HEADERS } from '../../src/transports/router.ts';
+import { upstream } from '../harness/hub.ts';
 import { makeTree } from '../harness/tree.ts';
 import { ask, initialize, startWeb } from '../harness/web.ts';
 
@@ -140,4 +142,48 @@ test('a page of an allowed origin may ask first, without the token, and read the
     body: initialize(),
   });
   assert.deepEqual([local.status, local.headers['access-control-allow-origin']], [200, undefined]);
+});
+
+test('a preflight allows the headers that repeat arguments of a tool, by their shape and not without end (10.22)', async (t) => {
+  const page = 'https://app.example.com';
+  const { url } = await startWeb(t, { tree: makeTree(t), args: ['--allow-origin', page] });
+  const allowed = async (asked: string) => {
+    const headers = { origin: page, 'access-control-request-headers': asked };
+    const reply = await ask(url, { verb: 'OPTIONS', headers });
+    assert.equal(reply.status, 200);
+    return String(reply.headers['access-control-allow-headers']).split(', ');
+  };
+  const names = await allowed('content-type, mcp-param-region,Mcp-Param-A.b ,x-evil, mcp-param-, mcp-param-a b');
+  assert.deepEqual(names.slice(-2), ['mcp-param-region', 'Mcp-Param-A.b']);
+  assert.ok(names.includes('mcp-session-id') && !names.includes('x-evil'));
+  const many = Array.from({ length: 500 }, (_, at) => `mcp-param-${at}`).join(',');
+  assert.equal((await allowed(many)).filter((name) => name.startsWith('mcp-param-')).length, MAX_PARAM_HEADERS);
+});
+
+test('why a server is down is told to those with the token, or on this machine where there is none (10.18)', async (t) => {
+  const tree = makeTree(t);
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { broken: upstream('stderr=last.words', 'exit=3') } }));
+  const args = ['--hub', '--no-default-dirs', '--no-plugins'];
+  const reasonOf = async (at: (path: string) => string, headers = {}) => {
+    for (;;) {
+      const { json, text } = await ask(at('/healthz'), { headers });
+      const [one] = json.upstreams;
+      if (one?.state === 'waiting' || one?.state === 'failed' || one?.nextAttempt !== undefined) {
+        assert.equal(one.name, 'broken');
+        assert.equal(one.tools, 0);
+        return { reason: one.reason, text };
+      }
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  };
+  const open = await startWeb(t, { tree, args });
+  assert.match((await reasonOf(open.at)).reason, /exited with code 3/);
+  const locked = await startWeb(t, { tree, args, env: { SKILLWIRE_TOKEN: 's3cret' } });
+  const shown = await reasonOf(locked.at);
+  assert.equal(shown.reason, undefined);
+  assert.doesNotMatch(shown.text, /last words|exited/);
+  assert.equal((await reasonOf(locked.at, { authorization: 'Bearer wrong' })).reason, undefined);
+  assert.match((await reasonOf(locked.at, { authorization: 'Bearer s3cret' })).reason, /exited with code 3/);
+  const wide = await startWeb(t, { tree, args: [...args, '--host', '0.0.0.0', '--no-auth'] });
+  assert.equal((await reasonOf((path) => wide.at(path).replace('0.0.0.0', '127.0.0.1'))).reason, undefined);
 });

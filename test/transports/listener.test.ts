@@ -102,6 +102,36 @@ test('ending finishes what was asked, begins nothing new, and closes every strea
   await assert.rejects(ask(server.url, waitModern), /ECONNREFUSED|hang up/);
 });
 
+test('while the last answers are given, whoever comes anew is told that the server is stopping (11.28)', async (t) => {
+  const server = await startSlow(t);
+  const asking = ask(server.url, waitModern);
+  const call = await server.called();
+  const closed = server.close();
+  const health = await ask(new URL('/healthz', server.url).href);
+  assert.deepEqual([health.status, health.json.state], [503, 'stopping']);
+  const refused = await ask(server.url, { body: initialize() });
+  assert.deepEqual([refused.status, refused.headers.connection], [503, 'close']);
+  call.answer('done');
+  assert.equal((await asking).json.result.content[0].text, 'done');
+  await closed;
+  await assert.rejects(ask(server.url, waitModern), /ECONNREFUSED|hang up/);
+});
+
+test('closing the library closes its listeners (11.28)', async (t) => {
+  const { path } = makeTree(t);
+  const skillwire = createSkillwire({ cwd: path, home: path, autoRefresh: false });
+  const [http, sse] = [await skillwire.serveHttp({ port: 0 }), await skillwire.serveSse({ port: 0 })];
+  const stream = await openStream(t, sse.url);
+  await stream.next();
+  await skillwire.close();
+  assert.equal(await stream.ended, true);
+  for (const { port } of [http, sse]) {
+    const [error] = await once(connect(port, '127.0.0.1'), 'error');
+    assert.equal(error.code, 'ECONNREFUSED');
+  }
+  await http.close();
+});
+
 test('an answer that takes too long does not keep the server from ending', async (t) => {
   const server = await startSlow(t, { lastAnswersMs: 50 });
   const asking = ask(server.url, waitModern);
