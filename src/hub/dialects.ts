@@ -6,6 +6,8 @@
  */
 import { asError } from '../log.ts';
 import { isObject, LEGACY_VERSIONS, MODERN_VERSIONS, type Params, RpcError } from '../protocol/index.ts';
+import { cut, visibleLine } from '../text.ts';
+import { REFUSALS } from './http.ts';
 import { type Asking, type Link, metaOf } from './link.ts';
 import { headerValue } from './param-headers.ts';
 import { type HeaderFields, HttpError, UpstreamError } from './wire.ts';
@@ -65,6 +67,7 @@ export async function greet(link: Link, options: GreetingOptions): Promise<Greet
 
 // --- internal ---
 
+const VERSION_HEADER = 'mcp-protocol-version';
 const PREFIX = 'io.modelcontextprotocol/';
 const META = {
   version: `${PREFIX}protocolVersion`,
@@ -75,6 +78,7 @@ const META = {
 } as const;
 const UNSUPPORTED_VERSION = -32022;
 const METHOD_NOT_FOUND = -32601;
+const INPUT_REQUIRED = 'input_required';
 
 /** What one way of speaking adds to questions and takes from answers. */
 interface Dialect {
@@ -112,7 +116,7 @@ function modernDialect(version: string, client: Identity): Dialect {
       const name = NAMED.get(method);
       const value = name === undefined ? undefined : params[name];
       return {
-        'mcp-protocol-version': version,
+        [VERSION_HEADER]: version,
         'mcp-method': method,
         ...(typeof value === 'string' ? { 'mcp-name': headerValue(value) } : {}),
       };
@@ -127,7 +131,7 @@ function modernDialect(version: string, client: Identity): Dialect {
 }
 
 function legacyDialect(version: string): Dialect {
-  const headers = { 'mcp-protocol-version': version };
+  const headers = { [VERSION_HEADER]: version };
   return {
     version,
     pulse: 'ping',
@@ -140,7 +144,10 @@ function legacyDialect(version: string): Dialect {
       const { _meta, ...rest } = params;
       return meta.length > 0 ? { ...rest, _meta: Object.fromEntries(meta) } : rest;
     },
-    open: (result) => result,
+    // There is no such word here; but some servers say it all the same, and mean what a later one means.
+    open({ resultType, ...result }) {
+      return resultType === INPUT_REQUIRED ? { resultType, ...result } : result;
+    },
     headers: () => headers,
     async subscribe(_ask, link, capabilities) {
       if (LISTS.some(([name]) => announces(capabilities, name))) link.wire.listen(headers);
@@ -187,23 +194,27 @@ async function discover(link: Link, options: GreetingOptions): Promise<Greeting>
   // An old server that answers anything to anything has not understood the question.
   if (!Array.isArray(supportedVersions)) throw new UpstreamError('the answer to server/discover names no versions');
   const server = identityOf(metaOf(answer)[META.server]);
+  link.setEnvelope({ [VERSION_HEADER]: dialect.version });
   return { dialect: 'modern', conversation: converse(link, dialect, server, answer.capabilities) };
 }
 
 async function shakeHands(link: Link, { client, timeout, signal }: GreetingOptions): Promise<Greeting> {
   const [newest = ''] = LEGACY_VERSIONS;
   const opening = { protocolVersion: newest, capabilities: {}, clientInfo: client };
-  const answer = await link.request('initialize', opening, { timeout, signal });
+  const answer = await link.request('initialize', opening, { timeout, signal, opens: true });
   const { protocolVersion: version, serverInfo, capabilities } = answer;
-  if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version))
-    throw new UpstreamError(`the server speaks protocol version ${JSON.stringify(version)}, which we do not`);
+  if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version)) {
+    const named = typeof version === 'string' ? `"${cut(version, LONGEST_NAME)}"` : 'without a name';
+    throw new UpstreamError(`the server speaks protocol version ${named}, which we do not`);
+  }
   const dialect = legacyDialect(version);
+  link.setEnvelope(dialect.headers('', {}));
   link.notify('notifications/initialized', undefined, dialect.headers('', {}));
   return { dialect: 'legacy', conversation: converse(link, dialect, identityOf(serverInfo), capabilities) };
 }
 
 function converse(link: Link, dialect: Dialect, server: Identity, theirs: unknown): Conversation {
-  const capabilities = isObject(theirs) ? theirs : {};
+  const capabilities = capabilitiesOf(theirs);
   const { closingCancels } = dialect;
 
   async function ask(method: string, params: Params, { headers, ...asking }: Asking): Promise<Params> {
@@ -239,19 +250,21 @@ function silence(milliseconds: number): Promise<typeof SILENT> {
   return new Promise((done) => void setTimeout(() => done(SILENT), milliseconds).unref());
 }
 
-/** Who refuses is alive; but an HTTP error may come from anybody on the way, unless it shows that the question was read. */
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Who refuses is alive; but an HTTP error may come from anybody on the way, unless it shows that the question was read.
+ * Who counts our requests is alive too.
+ */
 function isSignOfLife(error: unknown): boolean {
-  if (error instanceof HttpError) return error.isAnswer && error.rpc?.code === METHOD_NOT_FOUND;
+  if (error instanceof HttpError) return error.status === TOO_MANY_REQUESTS || error.rpc?.code === METHOD_NOT_FOUND;
   return error instanceof RpcError;
 }
-
-// 508: we are the server, or it is behind us.
-const FINAL: readonly number[] = [401, 403, 508];
 
 /** Refused for who we are, or never reached: another first word changes nothing. */
 function isFinal(error: Error): boolean {
   if (error instanceof RpcError) return false;
-  if (error instanceof HttpError) return FINAL.includes(error.status);
+  if (error instanceof HttpError) return REFUSALS.includes(error.status);
   return !(error instanceof UpstreamError);
 }
 
@@ -262,5 +275,22 @@ function rpcOf(error: unknown): RpcError | undefined {
 
 function identityOf(info: unknown): Identity {
   const { name, version } = isObject(info) ? info : {};
-  return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' };
+  const brief = (text: unknown) => (typeof text === 'string' ? visibleLine(cut(text, LONGEST_NAME)) : '');
+  return { name: brief(name), version: brief(version) };
 }
+
+/** Only what is looked at: a server may say megabytes here, and they would be held for as long as it is connected. */
+function capabilitiesOf(theirs: unknown): Params {
+  const entriesOf = (value: unknown) => (isObject(value) ? Object.entries(value).slice(0, MOST_CAPABILITIES) : []);
+  const entries = entriesOf(theirs).map(([name, value]): [string, unknown] => {
+    if (name !== 'extensions')
+      return [cut(name, LONGEST_NAME), isObject(value) ? { listChanged: value.listChanged === true } : {}];
+    const named = entriesOf(value).filter(([, settings]) => isObject(settings));
+    return [name, Object.fromEntries(named.map(([extension]) => [cut(extension, LONGEST_NAME), {}]))];
+  });
+  return Object.fromEntries(entries);
+}
+
+// Names and versions are shown to people. Longer ones are no names.
+const LONGEST_NAME = 200;
+const MOST_CAPABILITIES = 100;

@@ -6,7 +6,7 @@
  */
 import { messageOf } from '../log.ts';
 import type { ForeignTool, Resource, Skill, Template, ToolCall, ToolResult } from '../model.ts';
-import { internalError, isObject, type Params, RpcError } from '../protocol/index.ts';
+import { internalError, isObject, isProgressToken, type Params, RpcError } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
 import { type FleetTool, publicName } from './fleet.ts';
 import { isOfSkill } from './inventory.ts';
@@ -98,7 +98,7 @@ function foreignResource(upstream: Upstream, definition: Params, uri: string): F
   const made: ForeignResource = {
     server: upstream.plan.name,
     definition: { ...definition, uri, name: String(name) },
-    read: ({ signal }) => made.fetch(signal),
+    read: (call) => fetchFrom(upstream, uriIn(definition), uri, call.signal, besidesUri(call.params)),
     fetch: (signal) => fetchFrom(upstream, uriIn(definition), uri, signal),
   };
   resources.set(definition, made);
@@ -113,8 +113,18 @@ function foreignTemplate(upstream: Upstream, definition: Params, isListed: (uri:
     server: upstream.plan.name,
     definition: { ...definition, uriTemplate, name },
     matches: (uri) => fits(uri) && !isListed(uri),
-    read: (uri, { signal }) => fetch(uri, signal),
+    read: (uri, call) => fetchFrom(upstream, uri, uri, call.signal, besidesUri(call.params)),
     fetch,
+  };
+}
+
+/** What a client says in `resources/read` besides the URI: of itself, and what its server had asked for. */
+function besidesUri({ inputResponses, requestState, _meta }: Params): Params {
+  const { progressToken: _token, ...meta } = isObject(_meta) ? _meta : {};
+  return {
+    ...(inputResponses === undefined ? {} : { inputResponses }),
+    ...(requestState === undefined ? {} : { requestState }),
+    ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
   };
 }
 
@@ -124,16 +134,25 @@ async function fetchFrom(
   uri: string,
   shown: string,
   signal: AbortSignal | undefined,
+  besides: Params = {},
 ): Promise<object> {
-  const { contents, _meta } = await readFrom(upstream, uri, signal);
+  const result = await readFrom(upstream, uri, signal, besides);
+  const { contents, _meta, resultType } = result;
+  // A question instead of the content: whoever can answer it gets it whole, whoever cannot gets an error (eras.ts).
+  if (resultType !== undefined) return result;
   const all = Array.isArray(contents) ? contents.filter(isObject) : [];
   const named = all.map((one) => (one.uri === uri ? { ...one, uri: shown } : one));
   return { contents: named, ...(_meta === undefined ? {} : { _meta }) };
 }
 
-async function readFrom(upstream: Upstream, uri: string, signal: AbortSignal | undefined): Promise<Params> {
+async function readFrom(
+  upstream: Upstream,
+  uri: string,
+  signal: AbortSignal | undefined,
+  besides: Params,
+): Promise<Params> {
   try {
-    return await upstream.read(uri, signal);
+    return await upstream.read(uri, signal, besides);
   } catch (error) {
     if (error instanceof RpcError) throw error;
     throw internalError(`${uri} could not be read from ${upstream.plan.name}: ${messageOf(error)}`);
@@ -144,10 +163,9 @@ async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall)
   const { params, stop, notify } = call;
   const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
   const { inputResponses, requestState } = params;
-  const onProgress =
-    progressToken === undefined
-      ? undefined
-      : (report: Params) => notify('notifications/progress', { ...report, progressToken });
+  const onProgress = isProgressToken(progressToken)
+    ? (report: Params) => notify('notifications/progress', { ...report, progressToken })
+    : undefined;
   const passed = {
     arguments: args,
     ...(inputResponses === undefined ? {} : { inputResponses }),

@@ -1,18 +1,23 @@
 /**
  * Streamable HTTP as a wire: one POST per message, answered by a body or by a stream of its own.
  * Owns: the session id, streams and their resumption. Leaves alone: what headers the revisions want (dialects.ts).
- * Always true: a request is answered, or reported undelivered; a broken stream is resumed when the server gave it a mark.
+ * Always true:
+ * - a request is answered, or reported undelivered; a broken stream is resumed when the server gave it a mark;
+ * - what one message meets (a session that is gone, nobody there) is told to the sender of that message alone.
  */
 
 import type { IncomingMessage } from 'node:http';
-import { asError } from '../log.ts';
+import { asError, messageOf } from '../log.ts';
 import { type Id, idKey } from '../protocol/index.ts';
-import { createHttpClient, type HttpReply, type HttpRequest, readBody } from './http.ts';
+import { answerIn, createHttpClient, mediaType, readBody, takeReceipt } from './http.ts';
+import { createReplies, REPLY_MS } from './replies.ts';
 import { createSseParser } from './sse.ts';
 import { pause } from './time.ts';
 import {
+  FLOODED,
   type HeaderFields,
   HttpError,
+  Interrupted,
   MAX_MESSAGE,
   MessageTooLong,
   type Parcel,
@@ -35,42 +40,47 @@ export function openHttpWire(
   const client = createHttpClient(url, credentials, common);
   const life = new AbortController();
   const streams = new Map<string, AbortController>();
-  let session: HttpRequest['bound'];
+  const replies = createReplies({ post: tell, until: life.signal, flooded, debug: events.debug });
+  let session: HeaderFields = {};
   let lastHeaders: HeaderFields = {};
 
-  function close(error: Error): void {
-    if (life.signal.aborted) return;
+  function flooded(): void {
     life.abort();
-    events.closed(error);
+    events.closed(new UpstreamError(FLOODED));
   }
 
-  function fail(id: Id | undefined, error: Error): void {
-    if (life.signal.aborted) return;
-    const gone = session !== undefined && error instanceof HttpError && isForgotten(error);
-    const reported = gone ? new SessionGone('the server has forgotten our session') : error;
-    if (id !== undefined) events.undelivered(id, reported);
-    else events.debug(`a notice was not taken: ${error.message}`);
-    if (gone) close(reported);
-  }
-
-  async function post({ text, id, repeatable, headers }: Parcel, signal: AbortSignal): Promise<void> {
+  /** Rejects with SessionGone when the server seems not to know our session. */
+  async function post({ text, id, opens, repeatable, headers }: Parcel, signal: AbortSignal): Promise<IncomingMessage> {
+    const own = opens ? {} : session;
+    const accept = `${JSON_TYPE}, ${SSE_TYPE}`;
+    const all = { ...headers, ...own, 'content-type': JSON_TYPE, accept };
     lastHeaders = headers;
-    const { response, origin } = await client.send({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'content-type': 'application/json', accept: `${JSON_TYPE}, ${SSE_TYPE}` },
-      bound: session,
-      body: text,
-      repeatable,
-      signal,
+    try {
+      return await client.send({ method: 'POST', url, headers: all, body: text, repeatable, signal });
+    } catch (error) {
+      const isUnknown = SESSION in own && error instanceof HttpError && isForgotten(error, id);
+      throw isUnknown ? new SessionGone(error) : error;
+    }
+  }
+
+  /** For what has no answer. */
+  async function tell(parcel: Parcel, signal: AbortSignal): Promise<void> {
+    await takeReceipt(await post(parcel, signal));
+  }
+
+  async function ask(parcel: Parcel, id: Id, signal: AbortSignal): Promise<void> {
+    const response = await post(parcel, signal).catch((error: unknown) => {
+      const answer = answerIn(error, id);
+      if (answer === undefined) throw error;
+      events.text(answer);
     });
+    if (!response) return;
     const named = response.headers[SESSION];
-    if (typeof named === 'string') session = { origin, headers: { [SESSION]: named } };
-    const type = response.headers['content-type'] ?? '';
-    if (id !== undefined && type.startsWith(SSE_TYPE)) return follow(id, response, headers, signal);
+    if (parcel.opens && typeof named === 'string') session = { [SESSION]: named };
+    const type = mediaType(response);
+    if (type === SSE_TYPE) return follow(id, response, parcel.headers, signal);
     const body = await readBody(response, MAX_MESSAGE);
-    if (id === undefined) return;
-    if (!type.startsWith(JSON_TYPE)) throw new UpstreamError(`the answer is ${type || 'of no type'}, not JSON`);
+    if (type !== JSON_TYPE) throw new UpstreamError(`the answer is ${type || 'of no type'}, not JSON`);
     events.text(body);
     // Without a word of it: nobody knows what it is, and the beginning of a secret would not be found and blotted out.
     if (streams.has(idKey(id)) && !signal.aborted)
@@ -82,17 +92,27 @@ export function openHttpWire(
     let { mark, wait } = await readStream(first, UNKNOWN, events);
     while (mark !== undefined && streams.has(idKey(id)) && !signal.aborted) {
       await pause(wait, signal);
-      const { response } = await openStream(headers, mark, signal);
+      const response = await openStream(headers, mark, signal).catch((error: unknown) => {
+        // The request has arrived long ago: whatever this says is said of the stream alone.
+        throw new Interrupted(`the stream of the answer broke and could not be taken up again: ${messageOf(error)}`);
+      });
       ({ mark, wait } = await readStream(response, { mark, wait }, events));
     }
     // Whoever has its answer by now does not hear this.
     if (!signal.aborted) throw new UpstreamError('the stream ended without an answer');
   }
 
-  function openStream(headers: HeaderFields, mark: string | undefined, signal: AbortSignal): Promise<HttpReply> {
+  async function openStream(
+    headers: HeaderFields,
+    mark: string | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const behind = mark === undefined ? {} : { 'last-event-id': mark };
-    const all = { ...headers, accept: SSE_TYPE, ...behind };
-    return client.send({ method: 'GET', url, headers: all, bound: session, repeatable: true, signal });
+    const all = { ...headers, ...session, accept: SSE_TYPE, ...behind };
+    const response = await client.send({ method: 'GET', url, headers: all, repeatable: true, signal });
+    if (mediaType(response) === SSE_TYPE) return response;
+    response.destroy();
+    throw new NoStream(`the answer is ${mediaType(response) || 'of no type'}, not a stream of events`);
   }
 
   /** What the server says unasked. Not every server has it, and those that have may close it whenever they like. */
@@ -100,18 +120,25 @@ export function openHttpWire(
     let place = UNKNOWN;
     let failures = 0;
     let isGap = false;
+    let hasWorked = false;
     while (!life.signal.aborted) {
+      const began = performance.now();
       try {
-        const { response } = await openStream(headers, place.mark, life.signal);
+        const response = await openStream(headers, place.mark, life.signal);
         if (isGap) events.missed();
-        failures = 0;
+        hasWorked = true;
         place = await readStream(response, place, events);
         isGap = place.mark === undefined;
+        // A stream that ends at once is none, though the server says otherwise. One with a mark polls, at its own pace.
+        failures = isGap && performance.now() - began < LASTING_MS ? failures + 1 : 0;
       } catch (error) {
-        events.debug(`no standing stream: ${asError(error).message}`);
+        events.debug(`no standing stream: ${messageOf(error)}`);
         if (error instanceof MessageTooLong) place = UNKNOWN;
-        // A server that has no such stream says so; any other failure may pass.
-        if (error instanceof HttpError && NO_STREAM.includes(error.status)) return;
+        if (isFinal(error)) {
+          // It had one, so this may be about our session: a look at the lists shows it.
+          if (hasWorked) events.missed();
+          return;
+        }
         failures += 1;
         isGap = true;
       }
@@ -120,20 +147,29 @@ export function openHttpWire(
     }
   }
 
+  async function deliver(parcel: Parcel, id: Id): Promise<void> {
+    const control = new AbortController();
+    const signal = AbortSignal.any([life.signal, control.signal]);
+    streams.set(idKey(id), control);
+    try {
+      await ask(parcel, id, signal);
+    } catch (error) {
+      if (!signal.aborted) events.undelivered(id, asError(error));
+    } finally {
+      streams.delete(idKey(id));
+    }
+  }
+
   return {
     ownStreams: true,
     send(parcel) {
-      const { id } = parcel;
-      const control = new AbortController();
-      const signal = AbortSignal.any([life.signal, control.signal]);
-      if (id !== undefined) streams.set(idKey(id), control);
-      void post(parcel, signal)
-        .catch((error) => {
-          if (!control.signal.aborted) fail(id, asError(error));
-        })
-        .finally(() => {
-          if (id !== undefined) streams.delete(idKey(id));
-        });
+      const { id, isReply = false } = parcel;
+      if (isReply) return replies.send(parcel);
+      const going =
+        id === undefined
+          ? tell(parcel, AbortSignal.any([life.signal, AbortSignal.timeout(REPLY_MS)]))
+          : deliver(parcel, id);
+      going.catch((error: unknown) => events.debug(`a notice was not taken: ${messageOf(error)}`));
     },
     done(id) {
       const control = streams.get(idKey(id));
@@ -143,11 +179,12 @@ export function openHttpWire(
       setTimeout(() => control.abort(), LINGER_MS).unref();
     },
     drop: (id) => streams.get(idKey(id))?.abort(),
-    listen: (headers) => void listen(headers),
+    listen: (headers) => void listen(headers).catch((error: unknown) => events.debug(messageOf(error))),
     async close() {
-      if (life.signal.aborted) return;
-      life.abort();
-      if (session !== undefined) await endSession();
+      if (!life.signal.aborted) {
+        life.abort();
+        if (SESSION in session) await endSession();
+      }
       client.close();
     },
   };
@@ -155,10 +192,10 @@ export function openHttpWire(
   /** A courtesy that must not hold us up: the server would forget the session by itself. */
   async function endSession(): Promise<void> {
     const signal = AbortSignal.timeout(FAREWELL_MS);
-    const request = { method: 'DELETE', url, headers: lastHeaders, bound: session, repeatable: true, signal } as const;
-    await client.send(request).then(
-      ({ response }) => response.destroy(),
-      (error) => events.debug(`the session was not ended: ${asError(error).message}`),
+    const headers = { ...lastHeaders, ...session };
+    await client.send({ method: 'DELETE', url, headers, repeatable: true, signal }).then(
+      (response) => response.destroy(),
+      (error: unknown) => events.debug(`the session was not ended: ${messageOf(error)}`),
     );
   }
 }
@@ -168,6 +205,7 @@ export function openHttpWire(
 const SESSION = 'mcp-session-id';
 const JSON_TYPE = 'application/json';
 const SSE_TYPE = 'text/event-stream';
+const METHOD_NOT_FOUND = -32601;
 const FAREWELL_MS = 1000;
 const LINGER_MS = 2000;
 // What a server may ask us to wait, at most, at least and, on the stream that only brings news, at least.
@@ -175,7 +213,10 @@ const MOST_WAIT_MS = 60_000;
 const LEAST_WAIT_MS = 100;
 const LEAST_STANDING_WAIT_MS = 1000;
 const MOST_DOUBLINGS = 6;
-const NO_STREAM: readonly number[] = [404, 405];
+// Shorter than any proxy lets a quiet connection be.
+const LASTING_MS = 10_000;
+// A mark is a number or two UUIDs. It goes into a header, where servers take 8 to 16 KiB of all together.
+const LONGEST_MARK = 1024;
 
 interface Place {
   readonly mark: string | undefined;
@@ -183,6 +224,16 @@ interface Place {
 }
 
 const UNKNOWN: Place = { mark: undefined, wait: 1000 };
+
+/** The server answered, but with something else than a stream. */
+class NoStream extends UpstreamError {
+  override readonly name = 'NoStream';
+}
+
+/** A server that has no such stream says so; any other failure may pass. */
+function isFinal(error: unknown): boolean {
+  return error instanceof NoStream || (error instanceof HttpError && [404, 405].includes(error.status));
+}
 
 /**
  * Reads to the end, whether that is orderly or not, and says where to continue. A stream with a message that is too long
@@ -196,7 +247,7 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
         if (data.trim() !== '') events.text(data);
       },
       id(id) {
-        mark = id === '' ? undefined : id;
+        mark = headerMark(id);
       },
       retry(milliseconds) {
         wait = Math.min(Math.max(milliseconds, LEAST_WAIT_MS), MOST_WAIT_MS);
@@ -213,7 +264,17 @@ async function readStream(response: IncomingMessage, from: Place, events: WireEv
   return { mark, wait };
 }
 
-/** 404 by the book; many servers say 400, to nobody in particular because they have not read on. */
-function isForgotten({ status, isAnswer }: HttpError): boolean {
-  return status === 404 || (status === 400 && !isAnswer);
+/** As a header takes it: the bytes of its UTF-8. One that is too long or holds control characters is none. */
+function headerMark(id: string): string | undefined {
+  const bytes = id.length <= LONGEST_MARK ? Buffer.from(id, 'utf8').toString('latin1') : '';
+  return /^[\x20-\x7e\x80-\xff]{1,4096}$/.test(bytes) ? bytes : undefined;
+}
+
+/**
+ * 404 by the book; many servers say 400, to nobody in particular because they have not read on. Whoever answers our
+ * request, or names its method unknown, has read it.
+ */
+function isForgotten(error: HttpError, id: Id | undefined): boolean {
+  if (answerIn(error, id) !== undefined || error.rpc?.code === METHOD_NOT_FOUND) return false;
+  return error.status === 404 || (error.status === 400 && error.answered.length === 0);
 }

@@ -1,53 +1,50 @@
 /**
- * One HTTP request to an upstream server, redirects followed.
- * Owns: redirects, who is shown credentials, what counts as an error. Leaves alone: what bodies mean (http-wire.ts).
+ * One HTTP request to an upstream server. Redirects within its origin are followed.
+ * Owns: redirects, what counts as an error. Leaves alone: what bodies mean (http-wire.ts).
  * Always true:
- * - the configured headers, which may be secrets, go to the configured origin and to no other;
+ * - nothing is sent to another origin than the configured one: neither credentials, nor sessions, nor messages;
  * - what may have side effects is sent once.
  *
  * `node:http` and not `fetch`: fetch gives up on an answer after five minutes of silence, which is a long call's right.
  */
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { decode, RpcError } from '../protocol/index.ts';
+import { messageOf } from '../log.ts';
+import { decode, type Id, type Response, RpcError } from '../protocol/index.ts';
+import { cut } from '../text.ts';
 import { createHold } from './hold.ts';
-import { type HeaderFields, HttpError, MessageTooLong, UpstreamError } from './wire.ts';
+import { type HeaderFields, HttpError, MAX_MESSAGE, MessageTooLong, NotSent, UpstreamError } from './wire.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   /** What the protocol says. */
   readonly headers: HeaderFields;
-  /** What only this origin may see, because it said so itself: a session. */
-  readonly bound?: { readonly origin: string; readonly headers: HeaderFields } | undefined;
   readonly body?: string;
   /** Nothing happens twice when it arrives twice. */
   readonly repeatable: boolean;
   readonly signal: AbortSignal;
 }
 
-export interface HttpReply {
-  /** Its body is not yet read. */
-  readonly response: IncomingMessage;
-  /** Who answered in the end, behind all redirects. */
-  readonly origin: string;
-}
-
 export interface HttpClient {
-  /** Rejects with an HttpError when the status is 400 or more. */
-  send(request: HttpRequest): Promise<HttpReply>;
+  /**
+   * Settles with the answer, its body not yet read. Rejects with an HttpError when the status is 400 or more, with
+   * NotSent when nobody listens there.
+   */
+  send(request: HttpRequest): Promise<IncomingMessage>;
   close(): void;
 }
 
-/** `credentials`: the headers from the configuration. `common`: what every request says, to whomever it goes. */
+/** `credentials`: the headers from the configuration. `common`: what every request says. */
 export function createHttpClient(home: URL, credentials: HeaderFields, common: () => HeaderFields): HttpClient {
   const agents = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
 
-  function once({ method, url, headers, bound, body, signal }: HttpRequest): Promise<IncomingMessage> {
+  function once({ method, url, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
+      if (url.origin !== home.origin) throw new UpstreamError(`${url.origin} is not the origin of the configuration`);
       const isTls = url.protocol === 'https:';
-      const own = url.origin === home.origin ? { ...basicAuth(home), ...credentials } : {};
-      const said = { ...common(), ...headers, ...(url.origin === bound?.origin ? bound.headers : {}) };
+      const own = { ...basicAuth(home), ...credentials };
+      const said = { ...common(), ...headers };
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const request = (isTls ? requestHttps : requestHttp)(url, {
         method,
@@ -66,7 +63,7 @@ export function createHttpClient(home: URL, credentials: HeaderFields, common: (
     });
   }
 
-  async function send(request: HttpRequest): Promise<HttpReply> {
+  async function send(request: HttpRequest): Promise<IncomingMessage> {
     let { url } = request;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
       const attempt = () => once({ ...request, url });
@@ -74,7 +71,7 @@ export function createHttpClient(home: URL, credentials: HeaderFields, common: (
       const { statusCode: status = 0 } = response;
       if (status >= 400) throw await errorFrom(status, response);
       const { location } = response.headers;
-      if (!REDIRECTS.includes(status) || location === undefined) return { response, origin: url.origin };
+      if (!REDIRECTS.includes(status) || location === undefined) return response;
       response.resume();
       url = redirected(url, location);
     }
@@ -96,6 +93,24 @@ export function createHttpClient(home: URL, credentials: HeaderFields, common: (
   };
 }
 
+/** The media type of a body, as types are compared: in lower case and without parameters. Empty: it has none. */
+export function mediaType({ headers }: IncomingMessage): string {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase();
+}
+
+/**
+ * The body of an HTTP error, if it is an answer to the request of that id: then it is one, whatever the status says.
+ * Refusals of who we are stay HTTP errors: they concern every request alike.
+ */
+export function answerIn(error: unknown, id: Id | undefined): string | undefined {
+  if (!(error instanceof HttpError) || id === undefined || REFUSALS.includes(error.status)) return undefined;
+  return error.answered.includes(id) ? error.body : undefined;
+}
+
+// 508: we are the server, or it is behind us.
+export const REFUSALS: readonly number[] = [401, 403, 508];
+
 /** Reads a whole body. One of more than `limit` bytes is left there and then, with MessageTooLong. */
 export async function readBody(response: IncomingMessage, limit: number): Promise<string> {
   const body = createHold();
@@ -107,12 +122,31 @@ export async function readBody(response: IncomingMessage, limit: number): Promis
   return new TextDecoder().decode(body.take());
 }
 
+/** Lets go of a body that nobody waits for. A short one is read to its end, so that the connection can be used again. */
+export async function takeReceipt(response: IncomingMessage): Promise<void> {
+  const timer = setTimeout(() => response.destroy(), RECEIPT_MS);
+  try {
+    await readBody(response, LONGEST_RECEIPT);
+  } catch {
+    // Too long, too slow or broken off: the message has arrived all the same.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 // --- internal ---
+
+// What is said to a notice is nothing, or a word for people.
+const LONGEST_RECEIPT = 64 * 1024;
+const RECEIPT_MS = 2000;
 
 const MOST_REDIRECTS = 5;
 // 303 is not among them: it asks for another method, and another method is another request.
 const REDIRECTS: readonly number[] = [301, 302, 307, 308];
+// A page that says what went wrong. JSON may be the answer itself and has the limit of one.
 const MAX_ERROR_BODY = 64 * 1024;
+// Shown to people only after secrets were blotted out, and cut once more then.
+const LONGEST_REASON = 4096;
 
 /**
  * A kept-alive connection may be closed by the server just as we use it. Most likely nothing was read then, but nobody
@@ -132,15 +166,27 @@ function redirected(from: URL, location: string): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !['http:', 'https:'].includes(to.protocol))
     throw new UpstreamError('redirected to what is no HTTP address');
-  if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw new UpstreamError(`redirected from https to http (${to.host}), which is refused`);
+  // The configuration says who is trusted with what is sent; a server cannot pass that on.
+  if (to.origin !== from.origin)
+    throw new UpstreamError(
+      `redirected to another origin (${to.origin}), which is not followed: set its address instead`,
+    );
   return to;
 }
 
 function basicAuth({ username, password }: URL): HeaderFields {
   if (username === '' && password === '') return {};
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const pair = `${decoded(username)}:${decoded(password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+/** People write a percent sign into an address and mean it. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function lowerCased(headers: HeaderFields): HeaderFields {
@@ -148,16 +194,19 @@ function lowerCased(headers: HeaderFields): HeaderFields {
 }
 
 async function errorFrom(status: number, response: IncomingMessage): Promise<HttpError> {
-  const body = await readBody(response, MAX_ERROR_BODY).catch(() => '');
+  const limit = mediaType(response) === 'application/json' ? MAX_MESSAGE : MAX_ERROR_BODY;
+  const body = await readBody(response, limit).catch(() => '');
+  const responses = responsesIn(body);
+  const errors = responses.flatMap(({ outcome }) => ('error' in outcome ? [outcome.error] : []));
+  const [rpc] = errors.map(({ code, message, data }) => new RpcError(code, message, data));
+  const answered = responses.flatMap(({ id }) => (id === null ? [] : [id]));
+  const said = rpc ? `: ${cut(rpc.message, LONGEST_REASON)}` : '';
+  return new HttpError(status, `HTTP ${status}${said}${HINTS.get(status) ?? ''}`, { rpc, answered, body });
+}
+
+function responsesIn(body: string): readonly Response[] {
   const decoded = decode(body);
-  const message = 'kind' in decoded && decoded.kind === 'response' ? decoded.outcome : undefined;
-  const rpc =
-    message && 'error' in message
-      ? new RpcError(message.error.code, message.error.message, message.error.data)
-      : undefined;
-  const hint = HINTS.get(status) ?? '';
-  const isAnswer = 'kind' in decoded && decoded.kind === 'response' && decoded.id !== null;
-  return new HttpError(status, `HTTP ${status}${rpc ? `: ${rpc.message}` : ''}${hint}`, { rpc, isAnswer });
+  return [decoded].flat().filter((one) => one.kind === 'response');
 }
 
 const HINTS: ReadonlyMap<number, string> = new Map([
@@ -165,9 +214,17 @@ const HINTS: ReadonlyMap<number, string> = new Map([
   [403, ' (it refuses us: are the headers in the configuration right?)'],
 ]);
 
-/** Connecting to a name with several addresses fails with several errors and an empty message. */
+/**
+ * Connecting to a name with several addresses fails with several errors and an empty message. Where all of them refuse,
+ * nobody listens, so what was to be sent has reached nobody.
+ */
 function readable(error: unknown): unknown {
-  if (!(error instanceof AggregateError) || error.message !== '') return error;
-  const [first] = error.errors;
-  return first instanceof Error ? first : error;
+  const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const [first] = all;
+  const found = error instanceof AggregateError && error.message === '' && first instanceof Error ? first : error;
+  return all.length > 0 && all.every(isRefused) ? new NotSent(messageOf(found)) : found;
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }

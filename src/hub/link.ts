@@ -6,6 +6,7 @@
  * - an answer that nobody waits for is dropped, whatever its id;
  * - what the server asks of us is answered at once: we have nothing to offer it but a sign of life.
  */
+import { messageOf } from '../log.ts';
 import {
   decode,
   encodeError,
@@ -32,6 +33,8 @@ export interface Asking {
   /** Asks the server to report progress. */
   readonly onProgress?: (params: Params) => void;
   readonly headers?: HeaderFields;
+  /** Begins a session (see wire.ts). */
+  readonly opens?: boolean;
   /** Closing the stream of the answer is how this server is told to stop; otherwise it is told in words. */
   readonly closingCancels?: boolean;
 }
@@ -40,6 +43,8 @@ export interface Link {
   readonly wire: Wire;
   request(method: string, params: Params, asking: Asking): Promise<Params>;
   notify(method: string, params: Params | undefined, headers: HeaderFields): void;
+  /** From now on every message has these headers, besides its own. */
+  setEnvelope(headers: HeaderFields): void;
   /** Fires when nothing comes or goes any more; the reason is an Error. */
   readonly ended: AbortSignal;
   /** When something last came in, as `performance.now()` has it. */
@@ -58,6 +63,7 @@ export interface LinkListener {
 export function openLink(open: (events: WireEvents) => Wire, listener: LinkListener): Link {
   const waiting = new Map<string, Waiting>();
   const end = new AbortController();
+  let envelope: HeaderFields = {};
   let heard = performance.now();
   let nextId = 1;
   let strange = 0;
@@ -82,11 +88,9 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
         (message.method === PROGRESS ? progress : listener.notice)(message.method, message.params);
         break;
       case 'request': {
-        const reply =
-          message.method === 'ping'
-            ? encodeResult(message.id, {})
-            : encodeError(message.id, methodNotFound(message.method));
-        wire.send({ text: reply, isReply: true, repeatable: true, headers: {} });
+        const { id, method } = message;
+        const text = method === 'ping' ? encodeResult(id, {}) : encodeError(id, methodNotFound(method));
+        wire.send({ text, isReply: true, repeatable: true, headers: envelope });
         break;
       }
       case 'invalid':
@@ -116,7 +120,22 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
 
   function progress(_method: string, params: Params): void {
     const { progressToken: token } = params;
-    if (typeof token === 'number') waiting.get(idKey(token))?.progress(params);
+    const one = typeof token === 'number' ? waiting.get(idKey(token)) : undefined;
+    try {
+      one?.progress(params);
+    } catch (error) {
+      one?.fail(new UpstreamError(`its progress could not be passed on: ${messageOf(error)}`));
+    }
+  }
+
+  /** What one message does wrong stays with it: an error here would end the process. */
+  function takeSafely(message: Message): void {
+    if (end.signal.aborted) return;
+    try {
+      take(message);
+    } catch (error) {
+      listener.debug(`a message could not be taken: ${messageOf(error)}`);
+    }
   }
 
   const wire = open({
@@ -125,8 +144,8 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
       // Many servers print for people where their messages should be, and to try to read that takes long.
       if (!MESSAGE_START.test(text)) return stumble();
       const decoded = decode(text);
-      if (Array.isArray(decoded)) for (const one of decoded) take(one);
-      else take(decoded);
+      if (Array.isArray(decoded)) for (const one of decoded) takeSafely(one);
+      else takeSafely(decoded);
     },
     undelivered: (id, error) => waiting.get(idKey(id))?.fail(error),
     lost: failAll,
@@ -136,12 +155,14 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
   });
 
   function request(method: string, params: Params, asking: Asking): Promise<Params> {
-    const { signal, timeout, onProgress, headers = {}, closingCancels = false } = asking;
+    const { signal, timeout, onProgress, headers = {}, opens = false, closingCancels = false } = asking;
     if (end.signal.aborted) return Promise.reject(end.signal.reason);
     if (signal?.aborted) return Promise.reject(new UpstreamError('cancelled'));
     const id = nextId++;
     const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
     return new Promise((resolve, reject) => {
+      // First of all: what cannot be written throws here, and has left nothing behind.
+      const text = encodeRequest(id, method, body);
       let timer: NodeJS.Timeout | undefined;
       const settle = () => {
         clearTimeout(timer);
@@ -178,12 +199,13 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
       });
       signal?.addEventListener('abort', onAbort);
       watch();
-      wire.send({ text: encodeRequest(id, method, body), id, repeatable: REPEATABLE.has(method), headers });
+      wire.send({ text, id, opens, repeatable: REPEATABLE.has(method), headers: { ...envelope, ...headers } });
     });
   }
 
   function notify(method: string, params: Params | undefined, headers: HeaderFields): void {
-    if (!end.signal.aborted) wire.send({ text: encodeNotice(method, params), repeatable: true, headers });
+    const all = { ...envelope, ...headers };
+    if (!end.signal.aborted) wire.send({ text: encodeNotice(method, params), repeatable: true, headers: all });
   }
 
   function tellCancelled(requestId: Id, reason: string, headers: HeaderFields): void {
@@ -194,6 +216,9 @@ export function openLink(open: (events: WireEvents) => Wire, listener: LinkListe
     wire,
     request,
     notify,
+    setEnvelope(headers) {
+      envelope = headers;
+    },
     ended: end.signal,
     lastHeard: () => heard,
     close(reason = new UpstreamError('the connection was closed')) {

@@ -16,7 +16,7 @@ export type ParamHeaders =
   | { readonly kind: 'unsound'; readonly why: string };
 
 export function findParamHeaders(inputSchema: unknown): ParamHeaders {
-  const headers: ParamHeader[] = [];
+  const headers = new Map<string, ParamHeader>();
   const problems: string[] = [];
   let budget = MOST_NODES;
 
@@ -43,15 +43,16 @@ export function findParamHeaders(inputSchema: unknown): ParamHeaders {
     const name = schema[ANNOTATION];
     const fault = faultOf(name, schema.type, path);
     if (fault !== undefined || typeof name !== 'string' || !path) return void problems.push(fault ?? 'is misplaced');
-    if (headers.some(({ header }) => header.toLowerCase() === `${PREFIX}${name}`.toLowerCase()))
-      return void problems.push(`names "${name}" twice`);
-    headers.push({ header: `${PREFIX}${name}`, path });
+    if (headers.has(name.toLowerCase())) return void problems.push(`names "${name}" twice`);
+    headers.set(name.toLowerCase(), { header: `${PREFIX}${name}`, path });
   }
 
   visit(inputSchema, []);
   if (budget < 0) problems.push(`lies in a schema of over ${MOST_NODES} parts`);
   const [first] = problems;
-  return first === undefined ? { kind: 'sound', headers } : { kind: 'unsound', why: `${ANNOTATION} ${first}` };
+  return first === undefined
+    ? { kind: 'sound', headers: [...headers.values()] }
+    : { kind: 'unsound', why: `${ANNOTATION} ${first}` };
 }
 
 /** The headers for one call: absent and null values have none. */
@@ -107,7 +108,7 @@ const MOST_NODES = 20_000;
 
 function faultOf(name: unknown, type: unknown, path: readonly string[] | undefined): string | undefined {
   if (typeof name !== 'string' || name === '') return 'is empty or not text';
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'is not usable as the name of a header';
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return 'is not usable as the name of a header';
   if (!path || path.length === 0) return `"${name}" is not on a plain property`;
   if (!PLAIN_TYPES.includes(type)) return `"${name}" is on a property that is no text, integer or boolean`;
   return undefined;

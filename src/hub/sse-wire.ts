@@ -3,11 +3,20 @@
  * Owns: the stream and the address. Leaves alone: redirects and credentials (http.ts).
  * Always true: nothing is posted to another origin than the stream came from; when the stream ends, so does the wire.
  */
-import type { Id } from '../protocol/index.ts';
-import { createHttpClient } from './http.ts';
+import { asError, messageOf } from '../log.ts';
+import { answerIn, createHttpClient, mediaType, takeReceipt } from './http.ts';
 import type { HttpTarget } from './http-wire.ts';
+import { createReplies } from './replies.ts';
 import { createSseParser, type SseEvent } from './sse.ts';
-import { type HeaderFields, MAX_MESSAGE, type Parcel, UpstreamError, type Wire, type WireEvents } from './wire.ts';
+import {
+  FLOODED,
+  type HeaderFields,
+  MAX_MESSAGE,
+  type Parcel,
+  UpstreamError,
+  type Wire,
+  type WireEvents,
+} from './wire.ts';
 
 export function openSseWire(
   { url, headers: credentials }: HttpTarget,
@@ -17,6 +26,8 @@ export function openSseWire(
   const client = createHttpClient(url, credentials, common);
   const life = new AbortController();
   const { signal } = life;
+  const flooded = () => close(new UpstreamError(FLOODED));
+  const replies = createReplies({ post, until: signal, flooded, debug: events.debug });
   let early: Parcel[] = [];
   let address: URL | undefined;
 
@@ -35,18 +46,17 @@ export function openSseWire(
     const named = URL.canParse(text, url.href) ? new URL(text, url) : undefined;
     if (named?.origin === url.origin) {
       address = named;
-      for (const parcel of early) post(named, parcel);
+      for (const parcel of early) send(parcel);
       early = [];
     } else close(new UpstreamError('the server names an address of another origin'));
   }
 
   async function read(): Promise<void> {
     const headers = { accept: SSE_TYPE };
-    const { response } = await client.send({ method: 'GET', url, headers, repeatable: true, signal });
-    const type = response.headers['content-type'] ?? 'of no type';
-    if (!type.startsWith(SSE_TYPE)) {
+    const response = await client.send({ method: 'GET', url, headers, repeatable: true, signal });
+    if (mediaType(response) !== SSE_TYPE) {
       response.destroy();
-      throw new UpstreamError(`the answer is ${type}, not a stream of events`);
+      throw new UpstreamError(`the answer is ${mediaType(response) || 'of no type'}, not a stream of events`);
     }
     const parser = createSseParser(
       {
@@ -61,33 +71,40 @@ export function openSseWire(
     throw new UpstreamError('the server closed the stream');
   }
 
-  function post(to: URL, { text, id, repeatable, headers }: Parcel): void {
-    client
-      .send({
-        method: 'POST',
-        url: to,
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: text,
-        repeatable,
-        signal,
-      })
-      .then(({ response }) => response.resume())
-      .catch((error) => failed(id, error instanceof Error ? error : new Error(String(error))));
+  async function post({ text, repeatable, headers }: Parcel, until: AbortSignal): Promise<void> {
+    const all = { ...headers, 'content-type': 'application/json' };
+    const to = address ?? url;
+    const response = await client.send({
+      method: 'POST',
+      url: to,
+      headers: all,
+      body: text,
+      repeatable,
+      signal: until,
+    });
+    // The answer comes by the stream.
+    await takeReceipt(response);
   }
 
-  function failed(id: Id | undefined, error: Error): void {
-    if (id === undefined) events.debug(`a notice was not taken: ${error.message}`);
-    else events.undelivered(id, error);
+  function failed({ id }: Parcel, error: unknown): void {
+    const answer = answerIn(error, id);
+    if (answer !== undefined) events.text(answer);
+    else if (id !== undefined) events.undelivered(id, asError(error));
+    else events.debug(`a notice was not taken: ${messageOf(error)}`);
   }
 
-  void read().catch((error) => close(error instanceof Error ? error : new Error(String(error))));
+  function send(parcel: Parcel): void {
+    // A server that asks before it has said where to answer gets none.
+    if (parcel.isReply) address && replies.send(parcel);
+    else if (address) post(parcel, signal).catch((error: unknown) => failed(parcel, error));
+    else early.push(parcel);
+  }
+
+  read().catch((error: unknown) => close(asError(error)));
 
   return {
     ownStreams: false,
-    send(parcel) {
-      if (address) post(address, parcel);
-      else early.push(parcel);
-    },
+    send,
     done: () => {},
     drop: () => {},
     listen: () => {}, // The one stream brings everything.

@@ -22,3 +22,27 @@ export function firstOf(signals: readonly AbortSignal[]): Promise<Error> {
   if (any.aborted) return Promise.resolve(reason());
   return new Promise((done) => any.addEventListener('abort', () => done(reason()), { once: true }));
 }
+
+/** How many of something are under way, for those who wait for the last of them. */
+export interface Count {
+  size(): number;
+  /** Gives what ends it. */
+  begin(): () => void;
+  whenNone(): Promise<void>;
+}
+
+export function createCount(): Count {
+  const waiters = new Set<() => void>();
+  let size = 0;
+  return {
+    size: () => size,
+    begin() {
+      size += 1;
+      return () => {
+        size -= 1;
+        if (size === 0) for (const wake of waiters) wake();
+      };
+    },
+    whenNone: () => new Promise((done) => (size === 0 ? done() : waiters.add(done))),
+  };
+}

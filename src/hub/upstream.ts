@@ -7,8 +7,9 @@
  * - what it offers survives a short absence, so that no list flickers; a failed list offers nothing at once;
  * - nobody waits for a server for longer than the limits say.
  */
-import { type Log, messageOf } from '../log.ts';
+import { asError, type Log, messageOf } from '../log.ts';
 import { isObject, type Params, RpcError, type Stop } from '../protocol/index.ts';
+import { cut, shorten } from '../text.ts';
 import { createCondition, type Facts } from './condition.ts';
 import type { Plan, Way } from './config.ts';
 import type { Conversation, Identity } from './dialects.ts';
@@ -17,9 +18,9 @@ import type { Asking } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { createRedact } from './redact.ts';
 import { openSession, ProbeExit, type Session, type SessionHost, type Verdict } from './session.ts';
-import { firstOf, pause } from './time.ts';
+import { type Count, createCount, firstOf, pause } from './time.ts';
 import { keepVigil, type Vigil } from './vigil.ts';
-import { type HeaderFields, SessionGone, UpstreamError } from './wire.ts';
+import { type HeaderFields, NotSent, SessionGone, UpstreamError } from './wire.ts';
 
 export interface UpstreamStatus extends Facts {
   readonly name: string;
@@ -46,8 +47,8 @@ export interface Upstream {
   /** The same object as long as nothing has changed. */
   offer(): Offer;
   call(tool: UpstreamTool, request: CallRequest): Promise<Params>;
-  /** `resources/read`, by the server's own URI. */
-  read(uri: string, signal?: Stop | undefined): Promise<Params>;
+  /** `resources/read`, by the server's own URI; `more` is what the client said besides it. */
+  read(uri: string, signal?: Stop | undefined, more?: Params): Promise<Params>;
   /** Waits a little for it; says how it is doing when that was in vain. */
   whenReady(signal: Stop): Promise<string | undefined>;
   /** Settles when it is ready or its first attempt has failed. */
@@ -68,7 +69,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
   const { name, way } = plan;
   const redact = createRedact(plan.secrets);
   const life = new AbortController();
-  const debug = (text: string) => host.log.debug(`[${name}] ${redact(text)}`);
+  const debug = (text: string) => host.log.debug(`[${name}] ${redact(cut(text, LONGEST_TEXT))}`);
   const condition =
     way.kind === 'none'
       ? createCondition(name, way.state, way.reason, host.log)
@@ -77,12 +78,19 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
   let offer: Offer = NO_OFFER;
   let grace: NodeJS.Timeout | undefined;
   let open: OpenSession | undefined;
+  const leaving = new Set<Promise<void>>();
 
   function present(next: Offer): void {
     clearTimeout(grace);
     grace = undefined;
     if (JSON.stringify(next) === JSON.stringify(offer)) return;
-    offer = next;
+    offer = {
+      ...next,
+      tools: keepSame(offer.tools, next.tools),
+      resources: keepSame(offer.resources, next.resources),
+      templates: keepSame(offer.templates, next.templates),
+      skills: keepSame(offer.skills, next.skills),
+    };
     host.changed(name);
   }
 
@@ -90,7 +98,8 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     try {
       present(await takeStock(conversation, plan, redact, life.signal));
     } catch (error) {
-      throw link.ended.aborted ? error : new ListError(`its list cannot be had: ${messageOf(error)}`);
+      if (link.ended.aborted || error instanceof SessionGone) throw error;
+      throw new ListError(`its list cannot be had: ${messageOf(error)}`);
     }
   }
 
@@ -101,6 +110,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     verdict = UNKNOWN;
     const session = await openSession(plan, known, { ...host, redact, debug }, life.signal);
     const end = new AbortController();
+    const calls = createCount();
     let error: Error | undefined;
     verdict = session.verdict;
     try {
@@ -109,15 +119,16 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       const vigil = keepVigil(session, {
         interval: host.healthInterval,
         until: end.signal,
+        isBusy: () => calls.size() > 0,
         restock: () => restock(session),
         fail: (error) => end.abort(error),
         debug,
       });
       const abandon = (error: Error) => {
-        open = undefined;
+        if (open?.session === session) open = undefined;
         end.abort(error);
       };
-      open = { session, vigil, abandon };
+      open = { session, vigil, calls, abandon };
       condition.enter('ready');
       debug(`protocol ${session.conversation.version}, ${offer.tools.length} tools`);
       error = await firstOf([session.link.ended, end.signal, life.signal]);
@@ -125,8 +136,21 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     } finally {
       open = undefined;
       end.abort();
-      await session.link.close(error);
+      await leave(session, calls, error);
     }
+  }
+
+  /** Over HTTP a call has its own connection, and is let finish: the server may well be at work on it. */
+  async function leave({ link, notices }: Session, calls: Count, error: Error | undefined): Promise<void> {
+    notices.clear();
+    const reason = error && new UpstreamError(messageOf(error));
+    const mayFinish = link.wire.ownStreams && calls.size() > 0;
+    if (!mayFinish || link.ended.aborted || life.signal.aborted) return link.close(reason);
+    const gone = Promise.race([calls.whenNone(), firstOf([life.signal])])
+      .then(() => link.close(life.signal.aborted ? asError(life.signal.reason) : reason))
+      .catch((fault: unknown) => debug(messageOf(fault)))
+      .finally(() => leaving.delete(gone));
+    leaving.add(gone);
   }
 
   async function live(): Promise<void> {
@@ -146,10 +170,13 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       // The first of them is no failure yet: what it was asked may be all that is wrong.
       const isUndecided = error instanceof ProbeExit && condition.facts().reason === undefined;
       if (isUndecided) condition.enter('connecting', undefined, wait);
-      else condition.enter(lasted === undefined ? 'failed' : 'disconnected', redact(messageOf(error)), wait);
+      else condition.enter(lasted === undefined ? 'failed' : 'disconnected', reasonOf(error), wait);
       await pause(wait, life.signal);
     }
   }
+
+  /** For people. In this order: half a secret is no longer found. */
+  const reasonOf = (error: unknown) => shorten(redact(cut(messageOf(error), LONGEST_TEXT)), LONGEST_REASON);
 
   const usable = () => (open && !open.session.link.ended.aborted ? open : undefined);
 
@@ -168,25 +195,32 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     for (let retry = true; ; retry = false) {
       const now = await untilUsable(stop);
       if (!now) throw new UpstreamError(`the server is not connected (${condition.text()})`);
-      const { conversation } = now.session;
+      const { session, vigil, calls, abandon } = now;
+      const { conversation } = session;
       const full = { timeout: plan.timeout, ...asking, ...(signal ? { signal } : {}), headers: headers(conversation) };
+      const over = calls.begin();
       try {
         return await conversation.ask(method, params, full);
       } catch (error) {
-        if (error instanceof SessionGone && retry) continue;
-        if (isRefused(error) && retry) {
-          now.abandon(error);
-          continue;
-        }
+        // Both are said of this very request, so nobody has it: it is sent once more, to whoever is there then.
+        const isUnsent = error instanceof NotSent || (error instanceof SessionGone && !(await vigil.knowsUs()));
+        if (isUnsent) abandon(error);
+        if (isUnsent && retry) continue;
+        if (error instanceof SessionGone) throw error.refusal.rpc ?? new UpstreamError(reasonOf(error.refusal));
         if (error instanceof RpcError) throw error;
         // Neither an answer nor a limit of ours: the way itself failed.
-        if (!(error instanceof UpstreamError)) now.vigil.check();
-        throw new UpstreamError(redact(messageOf(error)));
+        if (!(error instanceof UpstreamError)) vigil.check();
+        throw new UpstreamError(reasonOf(error));
+      } finally {
+        over();
       }
     }
   }
 
-  const running = way.kind === 'none' ? Promise.resolve() : live();
+  const running =
+    way.kind === 'none'
+      ? Promise.resolve()
+      : live().catch((error: unknown) => host.log.error(`server ${name}: ${reasonOf(error)}`));
   const isSettled = () => condition.facts().state !== 'connecting' || condition.facts().reason !== undefined;
 
   return {
@@ -210,7 +244,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
         conversation.paramHeaders ? paramHeaders(tool.paramHeaders, args) : {},
       );
     },
-    read: (uri, signal) => ask('resources/read', { uri }, signal ? { signal } : {}, () => ({})),
+    read: (uri, signal, more) => ask('resources/read', { ...more, uri }, signal ? { signal } : {}, () => ({})),
     async whenReady(signal) {
       return (await untilUsable([life.signal, signal])) ? undefined : condition.text();
     },
@@ -221,6 +255,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       life.abort(new UpstreamError(reason));
       clearTimeout(grace);
       await running;
+      await Promise.all(leaving);
     },
   };
 }
@@ -244,16 +279,23 @@ const TOO_LATE = Symbol('too late');
 
 type Headed = (conversation: Conversation) => HeaderFields;
 
+// What a server says goes into logs and states. A megabyte there helps nobody.
+const LONGEST_REASON = 1000;
+const LONGEST_TEXT = 64 * 1024;
+
 interface OpenSession {
   readonly session: Session;
   readonly vigil: Vigil;
+  /** Those in flight. */
+  readonly calls: Count;
   /** It is over, before anybody else has noticed. */
   abandon(error: Error): void;
 }
 
-/** Nobody listens there, so what was to be sent has reached nobody. */
-function isRefused(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+/** What has not changed stays the same object: whoever follows it is told of its own changes only. */
+function keepSame<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const known = new Map(before.map((one) => [JSON.stringify(one), one]));
+  return after.map((one) => known.get(JSON.stringify(one)) ?? one);
 }
 
 interface Run {

@@ -7,13 +7,15 @@ import { asError, messageOf } from '../log.ts';
 import { RpcError } from '../protocol/index.ts';
 import type { Session } from './session.ts';
 import { pause } from './time.ts';
-import { UpstreamError } from './wire.ts';
+import { SessionGone, UpstreamError } from './wire.ts';
 
 export interface VigilOptions {
   /** Milliseconds of silence after which the server is asked for a sign of life. */
   readonly interval: number;
   /** Fires when the session is over. */
   readonly until: AbortSignal;
+  /** Whether a call is in flight: many servers answer nothing else meanwhile, and the call has a time limit of its own. */
+  isBusy(): boolean;
   /** Looks at the lists again. */
   restock(): Promise<void>;
   /** The server is not what it should be any more. */
@@ -24,17 +26,25 @@ export interface VigilOptions {
 export interface Vigil {
   /** Looks now whether the server is alive. */
   check(): void;
+  /** Whether the server still knows our session. One that does not answer is not asked again. */
+  knowsUs(): Promise<boolean>;
 }
 
 export function keepVigil({ link, conversation, notices }: Session, options: VigilOptions): Vigil {
-  const { interval, until, fail } = options;
-  const restock = coalesced(() => options.restock().catch((error) => fail(asError(error))));
+  const { interval, until, fail, debug } = options;
+  const limit = Math.min(PULSE_MS, interval);
+  const restock = coalesced(() => options.restock().catch((error) => fail(asError(error))), until);
 
   async function check(): Promise<void> {
+    const began = performance.now();
     try {
-      await conversation.pulse(Math.min(PULSE_MS, interval));
+      await conversation.pulse(limit);
     } catch (error) {
-      fail(new UpstreamError(`no sign of life: ${messageOf(error)}`));
+      if (error instanceof SessionGone) return fail(error);
+      const why = `no sign of life: ${messageOf(error)}`;
+      // Whoever says anything is alive, and so is whoever was busy with a call until a moment ago.
+      if (options.isBusy() || link.lastHeard() >= began) debug(`${why}; but a call is in flight, or it said something`);
+      else fail(new UpstreamError(why));
     }
   }
 
@@ -44,32 +54,50 @@ export function keepVigil({ link, conversation, notices }: Session, options: Vig
     }
   }
 
-  function subscribe(): void {
-    conversation.subscribe(async (error) => {
+  /** `failures`: how often in a row a subscription has ended before it was of any use. */
+  function subscribe(failures: number): void {
+    const began = performance.now();
+    const resume = async (error: unknown): Promise<void> => {
       // A server that refuses has no news to tell; one that stops telling may be gone, or only its stream.
       if (until.aborted || error instanceof RpcError) return;
-      options.debug(`the subscription ended: ${messageOf(error)}`);
+      debug(`the subscription ended: ${messageOf(error)}`);
+      const next = performance.now() - began < LASTING_MS ? failures + 1 : 0;
       await check();
-      await pause(RESUBSCRIBE_MS, until);
+      await pause(Math.min(RESUBSCRIBE_MS * 2 ** next, LONGEST_RESUBSCRIBE_MS), until);
       if (until.aborted) return;
-      subscribe();
+      subscribe(next);
       restock();
-    });
+    };
+    conversation.subscribe((error) => void resume(error).catch((fault) => debug(messageOf(fault))));
   }
 
+  const checkNow = () => void check().catch((error) => debug(messageOf(error)));
+
   for (const list of ['tools', 'resources']) notices.set(`notifications/${list}/list_changed`, restock);
-  subscribe();
-  void watch();
-  return { check: () => void check() };
+  subscribe(0);
+  watch().catch((error) => fail(asError(error)));
+  return {
+    check: checkNow,
+    knowsUs: () =>
+      conversation.pulse(limit).then(
+        () => true,
+        (error) => !(error instanceof SessionGone),
+      ),
+  };
 }
 
 // --- internal ---
 
 const PULSE_MS = 10_000;
-const RESUBSCRIBE_MS = 1000;
+const RESUBSCRIBE_MS = 500;
+const LONGEST_RESUBSCRIBE_MS = 60_000;
+// Shorter than any proxy lets a quiet connection be.
+const LASTING_MS = 10_000;
+// Between two looks at the lists, whatever a server says of them.
+const RESTOCK_MS = 500;
 
-/** Runs one at a time; asking during a run causes exactly one more. */
-function coalesced(run: () => Promise<void>): () => void {
+/** Runs one at a time, and not at once again; asking during a run causes exactly one more. */
+function coalesced(run: () => Promise<void>, until: AbortSignal): () => void {
   let busy = false;
   let again = false;
   const start = async () => {
@@ -77,11 +105,12 @@ function coalesced(run: () => Promise<void>): () => void {
     do {
       again = false;
       await run();
-    } while (again);
+      await pause(RESTOCK_MS, until);
+    } while (again && !until.aborted);
     busy = false;
   };
   return () => {
     if (busy) again = true;
-    else void start();
+    else if (!until.aborted) start().catch(() => {}); // `run` reports its own failures.
   };
 }

@@ -10,6 +10,8 @@ export interface Parcel {
   readonly text: string;
   /** The request that the text is, if it is one. */
   readonly id?: Id;
+  /** The request that begins a session: it is sent without one, and only its answer can name one. */
+  readonly opens?: boolean;
   /** An answer to what the server asked of us. There may be any number of those, so a wire bounds them. */
   readonly isReply?: boolean;
   /** Nothing happens twice when it arrives twice. */
@@ -58,20 +60,42 @@ export class HttpError extends Error {
   readonly status: number;
   /** The JSON-RPC error in its body, if there was one. */
   readonly rpc: RpcError | undefined;
-  /** The body names the request, so somebody has looked at it. */
-  readonly isAnswer: boolean;
+  /** The requests that its body answers. */
+  readonly answered: readonly Id[];
+  readonly body: string;
 
-  constructor(status: number, message: string, body: Pick<HttpError, 'rpc' | 'isAnswer'>) {
+  constructor(status: number, message: string, body: Pick<HttpError, 'rpc' | 'answered' | 'body'>) {
     super(message);
     this.status = status;
     this.rpc = body.rpc;
-    this.isAnswer = body.isAnswer;
+    this.answered = body.answered;
+    this.body = body.body;
   }
 }
 
-/** The server no longer knows our session, so it has not run the request either: begin anew and ask again. */
+/**
+ * The server refused this one message in a way that says it does not know our session, so it has not run it. Another
+ * message shows whether that is so (see upstream.ts).
+ */
 export class SessionGone extends Error {
   override readonly name = 'SessionGone';
+  /** What the server said. */
+  readonly refusal: HttpError;
+
+  constructor(refusal: HttpError) {
+    super(`the server has forgotten our session (${refusal.message})`);
+    this.refusal = refusal;
+  }
+}
+
+/** Nobody listens there, so this one message has reached nobody. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent';
+}
+
+/** The request has arrived; the way of its answer broke. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
 }
 
 /** A failure of the way, not of the server's own making. Its message is for the person or model that asked. */

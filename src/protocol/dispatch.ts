@@ -142,7 +142,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     } catch (error) {
       if (stop.aborted) return undefined;
       if (!(error instanceof RpcError)) onFault(request.method, error);
-      const wire = asRpcError(error);
+      const wire = eraOf(request, exchange).sealError(asRpcError(error));
       return { text: textOf(id, wire), status: wire instanceof EnvelopeError ? 400 : status };
     } finally {
       session.calls.delete(key);

@@ -4,7 +4,7 @@
  * Owns: which era a message belongs to, its envelope, the stamp on its results. Leaves alone: what the methods do.
  * Always true: a method that an era lacks is missing from its table; nothing asks which era it is in.
  */
-import { headerMismatch, internalError, invalidParams, unsupportedVersion } from './errors.ts';
+import { headerMismatch, invalidParams, laterClientNeeded, RpcError, unsupportedVersion } from './errors.ts';
 import type { Client, Session, Stop } from './session.ts';
 import { type Decoded, type Id, isObject, type Notice, type Params, type Request } from './wire.ts';
 
@@ -67,6 +67,8 @@ export interface Era {
   /** Checks the envelope and says who asks. */
   open(request: Request, session: Session, claims: Claims | undefined): Peer;
   seal(result: object, method: Method): object;
+  /** An error as this era may say it: those of upstream servers come from either. */
+  sealError(error: RpcError): RpcError;
 }
 
 export interface Vocabulary {
@@ -91,10 +93,12 @@ export function legacyEra({ methods, notices }: Vocabulary): Era {
     open: (_request, session) => session.handshake ?? STRANGER,
     seal(result) {
       // Said by a server behind us; there is no such word here, and a client would take it for an answer.
-      if ('resultType' in result)
-        throw internalError(`"${result.resultType}" takes a client of a later protocol version`);
-      return result;
+      if (!('resultType' in result)) return result;
+      const { resultType, ...rest } = result;
+      if (resultType === COMPLETE) return rest;
+      throw laterClientNeeded(String(resultType));
     },
+    sealError: (error) => error,
   };
 }
 
@@ -118,11 +122,15 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
       return { client: clientOf(meta[CLIENT]), ...declaredIn(capabilities), claims };
     },
     seal: (result, method) => ({
-      resultType: 'complete',
+      resultType: COMPLETE,
       ...result,
       ...method.cache,
       _meta: { ...('_meta' in result && isObject(result._meta) ? result._meta : undefined), [SERVER]: server },
     }),
+    sealError(error) {
+      const code = RETIRED_CODES.get(error.code);
+      return code === undefined ? error : new RpcError(code, error.message, error.data);
+    },
   };
 }
 
@@ -164,6 +172,16 @@ export function declaredIn(capabilities: unknown): Pick<Peer, 'capabilities' | '
 const NEWEST_LEGACY = '2025-11-25';
 // Only 2025-03-26 has them; 2024-11-05 predates the question and base JSON-RPC allows them.
 const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
+
+const COMPLETE = 'complete';
+/**
+ * Codes of legacy servers that must not be said in the modern era, and what is said instead: a resource that is not
+ * there is a wrong parameter; a person who should first open a URL is beyond what we can ask for.
+ */
+const RETIRED_CODES: ReadonlyMap<number, number> = new Map([
+  [-32002, -32602],
+  [-32042, -32603],
+]);
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = `${PREFIX}protocolVersion`;

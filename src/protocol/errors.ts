@@ -24,6 +24,10 @@ export const methodNotFound = (method: string) => new RpcError(-32601, `unknown 
 export const invalidParams = (why: string, data?: unknown) => new RpcError(-32602, `invalid params: ${why}`, data);
 export const internalError = (why: string) => new RpcError(-32603, `internal error: ${why}`);
 
+/** An upstream server answered with something that the client's protocol version has no word for. */
+export const laterClientNeeded = (what: string) =>
+  internalError(`"${clip(what)}" takes a client of a later protocol version`);
+
 /** What the transport's envelope says (HTTP headers) differs from what the body says. */
 export const headerMismatch = (why: string) => new EnvelopeError(-32020, `header mismatch: ${why}`);
 

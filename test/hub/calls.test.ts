@@ -222,3 +222,78 @@ test('names are spelled for clients that need it, and every spelling answers', a
   for (const name of ['one__echo', 'one:echo'])
     assert.equal((await hub.call(name, { text: 'x' })).content[0].text, 'x');
 });
+
+for (const [where, hasFailed] of [
+  ['progress', false],
+  ['notice', false],
+  ['request', false],
+  ['error', true],
+  ['content', true],
+  ['structured', true],
+] as const) {
+  test(`a server that nests its ${where} too deep harms that call at most (10.1)`, async (t) => {
+    const hub = await startHub(t, { one: upstream('nest'), two: upstream() });
+    await hub.waitForTools((names) => names.includes('one:nest') && names.includes('two:echo'), 'their tools');
+    const other = hub.call('one:slow', { ms: 300 });
+    const params = { name: 'one:nest', arguments: { where }, _meta: { progressToken: 'mine' } };
+    const answer = await hub.request('tools/call', params);
+    if (hasFailed) assert.match(JSON.stringify(answer), /nested deeper than 500 levels/);
+    else assert.equal(answer.result.content[0].text, 'behind it');
+    assert.equal((await other).content[0].text, 'slow is done');
+    assert.equal((await hub.call('two:echo', { text: 'fine' })).content[0].text, 'fine');
+    assert.equal(await hub.end(), 0);
+  });
+}
+
+test('a progress token that is neither text nor an integer asks for no progress (10.1)', async (t) => {
+  const hub = await startHub(t, { one: upstream() });
+  await hub.waitForTools((names) => names.includes('one:slow'), 'its tools');
+  for (const progressToken of [{ a: 1 }, [1], 1.5, null, true]) {
+    const params = { name: 'one:slow', arguments: { ms: 20, steps: 2 }, _meta: { progressToken } };
+    const { result } = await hub.request('tools/call', params);
+    assert.equal(result.content[0].text, 'slow is done');
+  }
+  assert.equal(hub.received.filter(({ method }) => method === 'notifications/progress').length, 0);
+});
+
+test('a listener that throws on progress fails its own call and nothing else (10.1)', async (t) => {
+  const { createHub } = await import('../../src/hub/index.ts');
+  const hub = createHub({ mcpServers: { one: upstream() } });
+  t.after(() => hub.close());
+  await hub.connect();
+  const onProgress = () => {
+    throw new Error('not mine');
+  };
+  await assert.rejects(hub.call('one:slow', { ms: 40, steps: 2 }, { onProgress }), /could not be passed on: not mine/);
+  assert.match(JSON.stringify(await hub.call('one:pid')), /"text":"\d+"/);
+});
+
+for (const kind of ['legacy', 'modern']) {
+  test(`an answer of a ${kind} server that says it is complete reaches clients of both eras (10.11)`, async (t) => {
+    const hub = await startHub(t, { one: upstream('says-complete', ...(kind === 'modern' ? [kind] : [])) });
+    await hub.waitForTools((names) => names.includes('one:echo'), 'its tools');
+    const params = { name: 'one:echo', arguments: { text: 'x' } };
+    const old = await hub.request('tools/call', params);
+    assert.equal(old.result?.content[0].text, 'x', JSON.stringify(old));
+    assert.equal('resultType' in old.result, false);
+    const { result } = await hub.request('tools/call', modern(params));
+    assert.equal(result.resultType, 'complete');
+    assert.equal(result.content[0].text, 'x');
+  });
+}
+
+test('codes that the modern era must not see are said in its own words, details kept (11.25)', async (t) => {
+  const hub = await startHub(t, {
+    one: upstream('elicit', `templates=${JSON.stringify([{ uriTemplate: 'note://{id}', name: 'n' }])}`),
+  });
+  await hub.waitForTools((names) => names.includes('one:elicit'), 'its tools');
+  const call = { name: 'one:elicit' };
+  const read = { uri: 'note://missing' };
+  const asked = { message: 'open a URL first', data: { elicitations: [{ mode: 'url', url: 'https://x' }] } };
+  const missing = { message: 'no such thing', data: { uri: 'note://missing', why: 'because' } };
+  const errorOf = async (method: string, params: object) => (await hub.request(method, { ...params })).error;
+  assert.deepEqual(await errorOf('tools/call', call), { code: -32042, ...asked });
+  assert.deepEqual(await errorOf('tools/call', modern(call)), { code: -32603, ...asked });
+  assert.deepEqual(await errorOf('resources/read', read), { code: -32002, ...missing });
+  assert.deepEqual(await errorOf('resources/read', modern(read)), { code: -32602, ...missing });
+});

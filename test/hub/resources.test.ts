@@ -202,3 +202,34 @@ test('a server that cannot list its resources is still of use', async (t) => {
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
   await hub.waitForStderr(/server up: resources\/list failed: /);
 });
+
+for (const [what, uri] of [
+  ['a resource', 'file:///a'],
+  ['what a template stands for', 'note://7'],
+] as const) {
+  test(`${what} that its server asks a question about is asked about here too, or a clear error (11.22)`, async (t) => {
+    const templates = `templates=${JSON.stringify([{ uriTemplate: 'note://{id}', name: 'n' }])}`;
+    const resources = `resources=${JSON.stringify([resource('file:///a')])}`;
+    const hub = await startHub(t, { one: upstream('modern', 'asks-on-read', templates, resources) });
+    await hub.waitForTools((names) => names.includes('one:echo'), 'its tools');
+    const refused = await hub.request('resources/read', { uri });
+    assert.match(refused.error?.message ?? JSON.stringify(refused), /input_required.*later protocol version/);
+    const asked = await hub.request('resources/read', modern({ uri }));
+    assert.equal(asked.result.resultType, 'input_required');
+    assert.deepEqual(Object.keys(asked.result.inputRequests), ['who']);
+    const { requestState } = asked.result;
+    const inputResponses = { who: { action: 'accept' } };
+    const { result } = await hub.request('resources/read', modern({ uri, requestState, inputResponses }));
+    assert.equal(result.contents[0].text, 'opaque {"who":{"action":"accept"}}');
+  });
+}
+
+test("a subscriber is not told that a resource changed when only the server's tools did (11.25)", async (t) => {
+  const hub = await startHub(t, { one: library([resource('file:///a'), resource('file:///b')]) });
+  await hub.waitForTools((names) => names.includes('one:grow'), 'its tools');
+  await hub.request('resources/subscribe', { uri: 'file:///a' });
+  await hub.call('one:grow', { name: 'more' });
+  await hub.waitForTools((names) => names.includes('one:more'), 'the new tool');
+  await hub.request('ping');
+  assert.equal(hub.received.filter(({ method }) => method === 'notifications/resources/updated').length, 0);
+});

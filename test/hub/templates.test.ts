@@ -102,7 +102,7 @@ for (const kind of ['legacy', 'modern']) {
     const all = [template('zip://{+path}'), rich, template('file:///{+path}'), template('file:///docs/{name}{?v}')];
     const hub = await startHub(t, { up: stencil('up', all, kind) });
     await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
-    for (const [, speak] of ERAS) {
+    for (const [era, speak] of ERAS) {
       const ask = speak(hub);
       const { result } = await ask('resources/templates/list');
       assert.equal(result.resourceTemplates[0].uriTemplate, OWN);
@@ -115,7 +115,7 @@ for (const kind of ['legacy', 'modern']) {
       assert.equal(read.result._meta.m, 1);
       const { error } = await ask('resources/read', { uri: 'note://missing' });
       assert.deepEqual(error, {
-        code: -32002,
+        code: era === 'legacy' ? -32002 : -32602,
         message: 'no such thing',
         data: { uri: 'note://missing', why: 'because' },
       });

@@ -172,18 +172,13 @@ test('a server that says nothing any more is marked disconnected and started ane
   await eventually(() => (readFileSync(journal, 'utf8').match(/started/g) ?? []).length > 1, 'the second start');
 });
 
-test('a call in flight is answered when its server is given up, for its silence or by an edit', async (t) => {
+test('a call in flight is answered when its server is given up by an edit', async (t) => {
   const tree = makeTree(t);
-  const hub = await startHub(
-    t,
-    { deaf: upstream('deaf-after-start'), edited: upstream() },
-    { tree, args: ['--health-interval', '500'] },
-  );
-  await hub.waitForTools(has('deaf:echo', 'edited:slow'), 'their tools');
+  const hub = await startHub(t, { other: upstream(), edited: upstream() }, { tree });
+  await hub.waitForTools(has('other:echo', 'edited:slow'), 'their tools');
   const long = hub.call('edited:slow', { ms: 3_600_000 });
-  const lost = await hub.call('deaf:echo', {});
-  assert.match(lost.content[0].text, /deaf:echo could not be called: no sign of life/);
-  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { deaf: upstream('deaf-after-start') } }));
+  await hub.call('other:echo', {});
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { other: upstream() } }));
   assert.match((await long).content[0].text, /edited:slow could not be called: its configuration was changed/);
 });
 

@@ -125,11 +125,10 @@ function respond(response: ServerResponse, id: unknown, method: string): void {
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...results[method] } }));
 }
 
-test('headers from the configuration go to the configured host, and do not follow a redirect to another', async (t) => {
-  const other = await startUpstreamWeb(t, answer);
+test('headers from the configuration go along with a redirect within the origin', async (t) => {
   const first = await startUpstreamWeb(t, (request, response) => {
-    if (request.url === '/mcp') response.writeHead(307, { location: '/moved' }).end();
-    else response.writeHead(308, { location: other.url }).end();
+    if (request.url === '/moved') return answer(request, response);
+    return response.writeHead(307, { location: '/moved' }).end();
   });
   const headers = { Authorization: 'Bearer s3cr3t', 'X-Key': 's3cr3t' };
   const hub = createHub({ mcpServers: { up: { url: first.url.replace('//', '//me:s3cr3t@'), headers } } });
@@ -140,8 +139,6 @@ test('headers from the configuration go to the configured host, and do not follo
     ['up:one'],
   );
   assert.ok(first.seen.every((seen) => seen.authorization === 'Bearer s3cr3t' && seen['x-key'] === 's3cr3t'));
-  assert.ok(first.seen.length >= 4 && other.seen.length >= 2);
-  assert.doesNotMatch(JSON.stringify(other.seen), /s3cr3t/);
 });
 
 /** The least that a legacy server with sessions must say; `about` may answer instead. */
@@ -196,7 +193,7 @@ test('a call is sent once, even when the server hangs up on it', async (t) => {
   assert.equal(calls, 1);
 });
 
-test('a session is shown to no other origin than the one that gave it', async (t) => {
+test('neither a session nor a call is shown to another origin than the configured one', async (t) => {
   const other = await startUpstreamWeb(
     t,
     legacy(() => false),
@@ -210,12 +207,9 @@ test('a session is shown to no other origin than the one that gave it', async (t
     }),
   );
   const hub = await connect(t, { url: web.url });
-  await hub.call('up:one');
+  await assert.rejects(hub.call('up:one'), /redirected to another origin/);
   assert.ok(web.seen.some((seen) => seen['mcp-session-id'] === 'session-1'));
-  assert.deepEqual(
-    other.seen.map((seen) => seen['mcp-session-id']),
-    [undefined],
-  );
+  assert.equal(other.seen.length, 0);
 });
 
 for (const [what, text] of [
