@@ -26,7 +26,7 @@ export function visibleLine(text: string): string {
  * has stays as it is: composing takes time quadratic in such a run.
  */
 export function composed(text: string): string {
-  if (!BEYOND_LATIN.test(text)) return text;
+  if (!MAY_COMPOSE.test(text)) return text;
   // Made when called: reading in such a pattern takes longer than loading most modules.
   return /\p{M}{31}/u.test(text) ? text : text.normalize('NFC');
 }
@@ -98,8 +98,14 @@ const INVISIBLE_ALL = new RegExp(INVISIBLE_SET, 'g');
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 // White space that is more than one blank between two words.
 const UNEVEN = /[^\S ]|\s\s|^\s|\s$/;
-// Below this every text is composed already.
-const BEYOND_LATIN = /[\u0300-\uffff]/;
+// Outside of these every text is composed already: marks, scripts that have marks, and characters with another form. What
+// most texts hold is not among them, Latin, Cyrillic, Chinese, Japanese, Korean and emoji:
+// for those this test takes a tenth of the time that composing takes.
+const MAY_COMPOSE = new RegExp(
+  '[\\u0300-\\u036f\\u0374\\u037e\\u0387\\u0483-\\u0489\\u0591-\\u1fff\\u2000\\u2001\\u20d0-\\u20ff\\u2126-\\u212b' +
+    '\\u2329\\u232a\\u2adc\\u2ce0-\\u2dff\\u302a-\\u302f\\u3099\\u309a\\ua640-\\uabff\\uf900-\\ufb4f\\ufe20-\\ufe2f]' +
+    '|[\\ud800-\\ud83b\\ud83f\\ud87e][\\udc00-\\udfff]',
+);
 
 // C0, DEL and C1 drive terminals; U+2028/9 break lines; bidi controls reorder what is read; the rest cannot be seen.
 const UNPRINTABLE = new RegExp(`[\\t\\n]|${INVISIBLE_SET}`, 'g');

@@ -63,3 +63,21 @@ test('equal characters compare as equal, in linear time (11.10)', () => {
   // Composing the first alone takes twenty seconds.
   assert.ok(performance.now() - start < 8000);
 });
+
+test('every character that has another form is compared in its composed one (11.10)', () => {
+  const [low, high] = ['\u0334', '\u0345']; // The marks that come first and last in any order of marks.
+  const missed: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const char = String.fromCodePoint(code);
+    const decomposed = char.normalize('NFD');
+    const isMark =
+      (char + low).normalize('NFD') !== decomposed + low || (high + char).normalize('NFD') !== high + decomposed;
+    if (!isMark && char.normalize('NFC') === char) continue;
+    for (const text of [`x${char}`, `${char}${char}`])
+      if (composed(text) !== text.normalize('NFC')) missed.push(code.toString(16));
+  }
+  assert.deepEqual(missed, []);
+  for (const text of ['e\u0301', '\u1112\u1161\u11ab', 'か\u3099', '\u212b', '한\u11a8', 'ड\u093c'])
+    assert.equal(composed(text), text.normalize('NFC'));
+});

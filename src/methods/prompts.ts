@@ -12,7 +12,7 @@ import { oneLine, shorten } from '../text.ts';
 import { type HostOptions, hostOf } from './hosts.ts';
 import { pageOf } from './pages.ts';
 import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
-import { BRIEFLY, LONGEST_NAME } from './tools.ts';
+import { BRIEFLY, LONGEST_NAME, remember } from './tools.ts';
 
 export interface Prompt {
   readonly name: string;
@@ -29,24 +29,30 @@ export interface PromptShelf {
 
 export function createPromptShelf(options: HostOptions): PromptShelf {
   const tables = new WeakMap<Snapshot, NameTable<Listed>>();
-  const tableOf = (snapshot: Snapshot) => {
-    const { names, servers } = snapshot;
-    const table = tables.get(snapshot) ?? createNameTable(new Map(names.visible.map((one) => [one.id, one])), servers);
-    tables.set(snapshot, table);
-    return table;
-  };
+  const lists = new WeakMap<Snapshot, Map<string, readonly Prompt[]>>();
+  const digests = new WeakMap<readonly Prompt[], string>();
+  const tableOf = (snapshot: Snapshot) =>
+    remember(tables, snapshot, () =>
+      createNameTable(new Map(snapshot.names.visible.map((one) => [one.id, one])), snapshot.servers),
+    );
 
   function list(snapshot: Snapshot, { client }: Peer): readonly Prompt[] {
-    const host = hostOf(client, options);
-    const spell = (id: string) => (host.names === 'safe' ? tableOf(snapshot).spell(id, host.longestName) : id);
-    return snapshot.names.visible
-      .map(({ id, skill }) => ({ name: spell(id), title: id, description: skill.description }))
-      .sort((a, b) => compare(a.name, b.name));
+    const { names, longestName } = hostOf(client, options);
+    const known = remember(lists, snapshot, () => new Map());
+    return remember(known, `${names} ${longestName}`, () => {
+      const spell = (id: string) => (names === 'safe' ? tableOf(snapshot).spell(id, longestName) : id);
+      return snapshot.names.visible
+        .map(({ id, skill }) => ({ name: spell(id), title: id, description: skill.description }))
+        .sort((a, b) => compare(a.name, b.name));
+    });
   }
 
   return {
     list,
-    digest: (snapshot, client) => JSON.stringify(list(snapshot, client)),
+    digest(snapshot, peer) {
+      const prompts = list(snapshot, peer);
+      return remember(digests, prompts, () => JSON.stringify(prompts));
+    },
     find(snapshot, name, { client }) {
       const finding = tableOf(snapshot).find(name, hostOf(client, options).names);
       if (finding.kind !== 'missing') return finding;

@@ -34,47 +34,23 @@ export interface NameTable<T> {
  * the hash from the start: that server may come with the same name, or leave with it.
  */
 export function createNameTable<T>(items: ReadonlyMap<string, T>, servers: readonly string[]): NameTable<T> {
-  const fronts = countFronts(servers);
-  const claims = claimsOf(items.keys());
-  const isClear = (spelling: string) => claims.get(spelling)?.length === 1;
-  const salted = new Map<string, string>();
-
-  function choose(name: string, longest: number): string {
-    const bare = respell(name);
-    if (hasBare(name) && bare.length <= longest && isClear(bare) && !isShared(bare, fronts)) return bare;
-    const usual = withHash(name, hashOf(name), longest);
-    if (isClear(usual)) return usual;
-    // Two names of one hash are somebody's doing. A salt in front gives each of them another.
-    for (let salt = '_'; ; salt += '_') {
-      const spelling = withHash(name, hashOf(salt + name), longest);
-      if (claims.has(spelling) || (salted.get(spelling) ?? name) !== name) continue;
-      salted.set(spelling, name);
-      return spelling;
-    }
-  }
-
-  const chosen = new Map(LENGTHS.map((longest) => [longest, spellAll(items.keys(), (name) => choose(name, longest))]));
-  const spell = (name: string, longest: number) => chosen.get(longest)?.get(name) ?? name;
-
-  /** The names that a spelling may stand for; of one alone it is the spelling. */
-  function meaningsOf(spelling: string): readonly string[] {
-    const late = salted.get(spelling);
-    return late === undefined ? (claims.get(spelling) ?? []) : [late];
-  }
-
+  let made: Spellings | undefined;
+  // Ten thousand names take a while, and most clients use plain ones.
+  const spellings = () => {
+    made ??= createSpellings(items.keys(), servers);
+    return made;
+  };
   return {
-    spell,
+    spell: (name, longest) => spellings().spell(name, longest),
     find(name, shown) {
       const plain = items.get(name);
-      const names = meaningsOf(name);
+      if (plain !== undefined && (shown === 'plain' || !isSafe(name))) return { kind: 'found', item: plain };
+      const names = spellings().meaningsOf(name);
       const [only = name] = names;
-      const isOne = names.length === 1 && !(isShared(name, fronts) && respell(only) === name);
-      if (plain !== undefined && (shown === 'plain' || names.length === 0 || isOne))
-        return { kind: 'found', item: plain };
+      const item = names.length > 1 ? undefined : items.get(only);
+      if (item !== undefined && !spellings().isContested(name, only)) return { kind: 'found', item };
       if (names.length === 0) return { kind: 'missing' };
-      const item = isOne ? items.get(only) : undefined;
-      if (item !== undefined) return { kind: 'found', item };
-      return { kind: 'ambiguous', spellings: names.map((one) => spell(one, LONGEST_SAFE_NAME)) };
+      return { kind: 'ambiguous', spellings: names.map((one) => spellings().spell(one, LONGEST_SAFE_NAME)) };
     },
   };
 }
@@ -105,6 +81,51 @@ const ENCODER = new TextEncoder();
 const MOST_SHOWN = 10;
 const LENGTHS: readonly number[] = [LONGEST_SAFE_NAME, SHORT_NAMES];
 
+interface Spellings {
+  spell(name: string, longest: number): string;
+  /** The names that a spelling may stand for. */
+  meaningsOf(spelling: string): readonly string[];
+  /** Whether a spelling of this name may become one of another server's. */
+  isContested(spelling: string, name: string): boolean;
+}
+
+function createSpellings(names: Iterable<string>, servers: readonly string[]): Spellings {
+  const all = [...names];
+  const fronts = countFronts(servers);
+  const claims = claimsOf(all);
+  const isClear = (spelling: string) => claims.get(spelling)?.length === 1;
+  const salted = new Map<string, string>();
+
+  function choose(name: string, longest: number): string {
+    const bare = respell(name);
+    if (hasBare(name) && bare.length <= longest && isClear(bare) && !isShared(bare, fronts)) return bare;
+    const usual = withHash(name, hashOf(name), longest);
+    if (isClear(usual)) return usual;
+    // Two names of one hash are somebody's doing. A salt in front gives each of them another.
+    for (let salt = '_'; ; salt += '_') {
+      const spelling = withHash(name, hashOf(salt + name), longest);
+      if (claims.has(spelling) || (salted.get(spelling) ?? name) !== name) continue;
+      salted.set(spelling, name);
+      return spelling;
+    }
+  }
+
+  // All at once, so that what a spelling means does not depend on what was asked for before.
+  const chosen = new Map(
+    LENGTHS.map((longest) => [longest, new Map(all.map((name) => [name, choose(name, longest)]))]),
+  );
+  return {
+    spell: (name, longest) => chosen.get(longest)?.get(name) ?? name,
+    meaningsOf(spelling) {
+      const late = salted.get(spelling);
+      return late === undefined ? (claims.get(spelling) ?? []) : [late];
+    },
+    isContested: (spelling, name) => isShared(spelling, fronts) && respell(name) === spelling,
+  };
+}
+
+const isSafe = (name: string) => name.length <= LONGEST_SAFE_NAME && /^[A-Za-z0-9_-]*$/.test(name);
+
 /** Whether nothing is lost or cut: dots and colons have spellings of their own, all else that is replaced has none. */
 function hasBare(name: string): boolean {
   return /^[A-Za-z0-9_.:-]*$/.test(name) && respell(name).length <= LONGEST_SAFE_NAME;
@@ -133,10 +154,6 @@ function claimsOf(names: Iterable<string>): ReadonlyMap<string, readonly string[
   return claims;
 }
 
-function spellAll(names: Iterable<string>, spell: (name: string) => string): ReadonlyMap<string, string> {
-  return new Map([...names].map((name) => [name, spell(name)]));
-}
-
 /** By the beginning that the spellings of a server's names have: how many servers have it. */
 function countFronts(servers: readonly string[]): ReadonlyMap<string, number> {
   const fronts = new Map<string, number>();
@@ -149,6 +166,7 @@ function countFronts(servers: readonly string[]): ReadonlyMap<string, number> {
 
 /** Whether a spelling begins like the names of more than one server. */
 function isShared(spelling: string, fronts: ReadonlyMap<string, number>): boolean {
+  if (fronts.size === 0) return false;
   let count = 0;
   for (let at = spelling.indexOf('__'); at !== -1; at = spelling.indexOf('__', at + 1)) {
     count += fronts.get(spelling.slice(0, at + 2)) ?? 0;

@@ -39,10 +39,11 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
   const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
   const digests = new WeakMap<readonly ToolDefinition[], string>();
   const tables = new WeakMap<Snapshot, NameTable<Tool>>();
-  const all = (snapshot: Snapshot) => [...own, ...snapshot.tools];
-  const byName = (tools: readonly Tool[]) => new Map(tools.map((tool) => [tool.name, tool]));
+  const tools = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
+  const toolsOf = (snapshot: Snapshot) => remember(tools, snapshot, () => byName([...own, ...snapshot.tools]));
+  const all = (snapshot: Snapshot) => [...toolsOf(snapshot).values()];
   const tableOf = (snapshot: Snapshot) =>
-    remember(tables, snapshot, () => createNameTable(byName(all(snapshot)), snapshot.servers));
+    remember(tables, snapshot, () => createNameTable(toolsOf(snapshot), snapshot.servers));
   const ownTable = createNameTable(byName(own), []);
   const sparedFor = (peer: Peer) => (options.sparing && peer.extensions.has(SKILLS_EXTENSION) ? EXTENSION_DOES : NONE);
   const fresh = own.filter((tool) => tool.fresh).map((tool) => unspelled(tool.name));
@@ -159,6 +160,20 @@ export function toolMethods(
   ];
 }
 
+export interface Memory<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): unknown;
+}
+
+/** What was made for that key, or is made now. */
+export function remember<K, V>(memory: Memory<K, V>, key: K, make: () => V): V {
+  const known = memory.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  memory.set(key, made);
+  return made;
+}
+
 /** A server's name, a colon, and a tool's name of at most 128; nothing that is served has a longer name. */
 export const LONGEST_NAME = 4096;
 
@@ -167,6 +182,13 @@ export const LONGEST_NAME = 4096;
 const echo = (name: string) => shorten(oneLine(cut(name, LONGEST_NAME)), LONGEST_ECHO);
 // Enough to recognise what was asked for.
 const LONGEST_ECHO = 100;
+
+/** Of several with one name, which only sources of an embedder's can have, the first is the one. */
+function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const firsts = new Map<string, Tool>();
+  for (const tool of tools) if (!firsts.has(tool.name)) firsts.set(tool.name, tool);
+  return firsts;
+}
 
 interface Late {
   readonly snapshot: Snapshot;
@@ -185,16 +207,3 @@ const EXTENSION_DOES: ReadonlySet<string> = new Set(['skill', 'skills.list', 'sk
 const unspelled = (name: string) => name.replace(/[^A-Za-z0-9]/g, '_');
 
 const keyOf = ({ names, longestName, describe, budget }: Host) => `${names} ${longestName} ${describe} ${budget}`;
-
-interface Memory<K, V> {
-  get(key: K): V | undefined;
-  set(key: K, value: V): unknown;
-}
-
-function remember<K, V>(memory: Memory<K, V>, key: K, make: () => V): V {
-  const known = memory.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  memory.set(key, made);
-  return made;
-}
