@@ -7,7 +7,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_LINES = 12;
 const FAULT =
   /\b(warn|warning|error|err|invalid|truncat\w*|exceed\w*|refus\w*|reject\w*|skipp\w*|too (long|large|many)|fail\w*)\b/i;
-const ABOUT_US = new RegExp(`skillwire|\\bmcp\\b|mcp_+${SERVER}|["'\`\\[(:/ ]${SERVER}["'\`\\]):_. ]`, 'i');
+const ABOUT_US = new RegExp(`skillwire|mcp_+${SERVER}|["'\`\\[(:/ ]${SERVER}["'\`\\]):_. ]`, 'i');
 // Our own lines, which hosts copy, are no complaint of theirs; nor is an event that says there was no error.
 const HARMLESS = /skillwire: |Server stderr|MCP STDERR|"error":null/;
 

@@ -12,7 +12,7 @@ import { readLog, summarize, toolsListed } from './log.js';
 import { playScript } from './model/script.js';
 import { startModel } from './model/server.js';
 import { installedVersion, installPackages } from './packages.js';
-import { endLeftBehind, leftBehind, runToEnd } from './processes.js';
+import { endLeftBehind, LOOPBACK_ONLY, runToEnd, staysBehind } from './processes.js';
 
 const HOST_LIMIT = 60_000;
 const here = dirname(fileURLToPath(import.meta.url));
@@ -51,7 +51,7 @@ async function drive(host, run) {
     const outputs = await runCommands(host, context, commands);
     writeFileSync(join(folder, 'output.txt'), outputs.map(({ output }) => output).join('\n'));
     writeFileSync(join(folder, 'model.json'), JSON.stringify(model.requests, null, 1));
-    const left = leftBehind(host.name);
+    const left = await staysBehind(host.name);
     const version = installedVersion(packages, host.packages[0].replace(/(.)@.*$/, '$1'));
     const entries = readLog(log);
     const facts = { host, entries, ...summarize(entries), requests: model.requests, outputs, own, left };
@@ -101,6 +101,7 @@ function makeContext(host, run, { folder, packages, log, skills, model }) {
       TERM: 'dumb',
       CI: '1',
       NO_COLOR: '1',
+      ...LOOPBACK_ONLY,
       ...host.env?.({ home, model: model.url }),
     },
   };

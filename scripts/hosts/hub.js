@@ -6,16 +6,15 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { makeSkills } from './home.js';
 import { installedVersion, installPackages } from './packages.js';
-import { endLeftBehind, leftBehind, start } from './processes.js';
+import { endLeftBehind, LOOPBACK_ONLY, marked, start, staysBehind } from './processes.js';
 import { connect } from './rpc.js';
 
 const MARK = 'hub';
 // On two processors 28 servers that start at once need about half of it; a server that answers later is not ready.
 const READY_LIMIT = 60_000;
 const CALL_LIMIT = 15_000;
+const CALL_WIDTH = 60;
 const END_LIMIT = 10_000;
-// What a well-behaved child may still need after its parent has gone.
-const GRACE = 1_000;
 
 export async function driveHub(servers, run) {
   const folder = join(run.folder, 'hub');
@@ -29,7 +28,8 @@ export async function driveHub(servers, run) {
       row.call = await callOne(row, client);
     const ending = await end(child, rows);
     writeFileSync(join(folder, 'hub.log'), log.join('\n'));
-    return { servers: rows.map((row) => describe(row, ending)), ending: { ...ending, readySeconds } };
+    const described = rows.map((row) => describe(row, ending, run.cache));
+    return { servers: described, ending: { ...ending, readySeconds } };
   } finally {
     endLeftBehind(MARK);
   }
@@ -37,20 +37,32 @@ export async function driveHub(servers, run) {
 
 // --- internal ---
 
+/** Two at a time: most of it is waiting for the registry, and the machine may have others to serve. */
 async function installAll(servers, run) {
-  const rows = [];
-  for (const server of servers) {
-    const row = { server, folder: undefined, version: undefined, failure: undefined, tools: 0, state: 'not installed' };
-    rows.push(row);
-    try {
-      row.folder = await installPackages(run.cache, { name: `server-${server.name}`, packages: server.packages });
-      row.version = installedVersion(row.folder, server.packages[0].replace(/(.)@.*$/, '$1'));
-      row.state = 'connecting';
-    } catch (error) {
-      row.failure = error.message;
-    }
-  }
+  const rows = servers.map((server) => ({
+    server,
+    folder: undefined,
+    version: undefined,
+    tools: 0,
+    state: 'not installed',
+  }));
+  const queue = [...rows];
+  const work = async () => {
+    for (let row = queue.shift(); row; row = queue.shift()) await installOne(row, run);
+  };
+  await Promise.all([work(), work()]);
   return rows;
+}
+
+async function installOne(row, run) {
+  const { name, packages } = row.server;
+  try {
+    row.folder = await installPackages(run.cache, { name: `server-${name}`, packages });
+    row.version = installedVersion(row.folder, packages[0].replace(/(.)@.*$/, '$1'));
+    row.state = 'connecting';
+  } catch (error) {
+    row.failure = error.message;
+  }
 }
 
 function startHub(rows, run, folder) {
@@ -62,6 +74,7 @@ function startHub(rows, run, folder) {
     TMPDIR: folder,
     LANG: 'C.UTF-8',
     CI: '1',
+    ...LOOPBACK_ONLY,
   };
   const entries = rows
     .filter((row) => row.folder)
@@ -70,7 +83,7 @@ function startHub(rows, run, folder) {
       {
         command: join(packages, 'node_modules', '.bin', server.bin),
         args: server.args?.({ folder, project }) ?? [],
-        env: { ...env, SKILLWIRE_HOSTS_RUN: MARK, ...server.env?.({ folder, project }) },
+        env: { ...marked(env, MARK), ...server.env?.({ folder, project }) },
       },
     ]);
   writeFileSync(config, JSON.stringify({ mcpServers: Object.fromEntries(entries) }, null, 2));
@@ -114,7 +127,7 @@ async function callOne({ server }, client) {
   const [tool, args] = server.call;
   try {
     const result = await client.request('tools/call', { name: `${server.name}:${tool}`, arguments: args }, CALL_LIMIT);
-    return `${tool}: ${result.isError ? 'error' : 'ok'} (${result.content?.[0]?.text?.trim().slice(0, 40) ?? 'no text'})`;
+    return `${tool}: ${result.isError ? 'error' : 'ok'}, ${result.content?.[0]?.text?.trim() ?? 'no text'}`;
   } catch (error) {
     return `${tool}: ${error.message}`;
   }
@@ -127,15 +140,15 @@ async function end(child, rows) {
   child.kill('SIGTERM');
   const code = await Promise.race([ended, limit]);
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  const left = leftBehind(MARK).map(({ command }) => ({
+  const left = (await staysBehind(MARK)).map(({ command }) => ({
     command,
     server: rows.find(({ folder }) => folder && command.includes(folder))?.server.name,
   }));
   return { code, seconds, left };
 }
 
-function describe({ server, version, state, tools, call, failure }, { left }) {
+/** Paths are told from the cache directory on: a table is to be the same on every machine. */
+function describe({ server, version, state, tools, call, failure }, { left }, cache) {
   const remains = left.filter((one) => one.server === server.name).map(({ command }) => `left behind: ${command}`);
   const said = state === 'ready' ? [] : [failure ?? 'no answer in time'];
   return {
@@ -143,7 +156,7 @@ function describe({ server, version, state, tools, call, failure }, { left }) {
     version,
     state: state === 'connecting' ? 'failed' : state,
     tools,
-    call,
-    remark: [...said, ...remains].join('; ').slice(0, 200),
+    call: call?.replaceAll(cache, 'DIR').slice(0, CALL_WIDTH),
+    remark: [...said, ...remains].join('; ').replaceAll(cache, 'DIR').slice(0, 200),
   };
 }

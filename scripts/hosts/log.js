@@ -39,6 +39,7 @@ export function summarize(entries) {
     errors: exchanges
       .filter(({ answer }) => answer?.error)
       .map(({ method, answer }) => `${method}: ${answer.error.message}`),
+    startedIn: entries.find(({ event }) => event === 'start')?.cwd,
     end: entries.filter(({ event }) => event && event !== 'start').map(describeEvent),
   };
 }

@@ -3,12 +3,16 @@
  * This is the only part that needs the network, and only the npm registry.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { runToEnd } from './processes.js';
 
-const INSTALL_LIMIT = 180_000;
+// The largest has more than a thousand packages.
+const INSTALL_LIMIT = 300_000;
 /** Many hosts need a newer Node than the one skillwire supports; this one comes from npm as well. */
 export const NODE = { name: 'node', packages: ['node@24.21.0'] };
+
+/** Where that Node is. Packages are installed with it too: some compile for the Node they are installed by. */
+export const nodeBin = (cache) => join(cache, 'packages', NODE.name, 'node_modules', '.bin');
 
 /** @returns the folder that holds `node_modules`; throws with npm's last words when that cannot be had */
 export async function installPackages(cache, { name, packages }) {
@@ -23,7 +27,7 @@ export async function installPackages(cache, { name, packages }) {
     ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
     {
       cwd: folder,
-      env: process.env,
+      env: { ...process.env, PATH: [nodeBin(cache), process.env.PATH].join(delimiter) },
       limit: INSTALL_LIMIT,
     },
   );

@@ -9,9 +9,20 @@ const MARK = 'SKILLWIRE_HOSTS_RUN';
 const MAX_OUTPUT = 4 * 1024 * 1024;
 const running = new Set();
 
+/** Telemetry, updates and model lists go nowhere: port 9 is closed. Programs that do not read these variables are not held. */
+export const LOOPBACK_ONLY = {
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  https_proxy: 'http://127.0.0.1:9',
+  NO_PROXY: '127.0.0.1,localhost',
+  no_proxy: '127.0.0.1,localhost',
+};
+
+/** An environment by which a process and everything it starts can be found again. */
+export const marked = (env, mark) => ({ ...env, [MARK]: mark });
+
 /** Starts a program in its own process group. `mark` is what `leftBehind` looks for. */
 export function start(command, args, { cwd, env, mark = 'install', stdio = ['ignore', 'pipe', 'pipe'] }) {
-  const child = spawn(command, args, { cwd, env: { ...env, [MARK]: mark }, stdio, detached: true });
+  const child = spawn(command, args, { cwd, env: marked(env, mark), stdio, detached: true });
   running.add(child);
   child.on('close', () => running.delete(child));
   return child;
@@ -55,7 +66,7 @@ export function endGroup(child, signal) {
 }
 
 /** Processes that carry this mark, whoever started them: `{pid, command}`. */
-export function leftBehind(mark) {
+function leftBehind(mark) {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
@@ -70,6 +81,14 @@ export function leftBehind(mark) {
         return []; // it ended while we looked, or belongs to somebody else
       }
     });
+}
+
+/** The same, after a second in which they may still end by themselves. */
+export async function staysBehind(mark) {
+  for (let tries = 0; tries < 10 && leftBehind(mark).length > 0; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return leftBehind(mark);
 }
 
 export function endLeftBehind(mark) {

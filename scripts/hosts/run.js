@@ -19,7 +19,7 @@ import { AGENTS } from './agents.js';
 import { CLIENTS } from './clients.js';
 import { driveHost } from './drive.js';
 import { driveHub } from './hub.js';
-import { installPackages, NODE } from './packages.js';
+import { installPackages, NODE, nodeBin } from './packages.js';
 import { endAll } from './processes.js';
 import { complaintList, habitTable, hostTable, serverTable } from './report.js';
 import { SERVERS } from './servers.js';
@@ -63,7 +63,8 @@ async function main() {
     report.hosts.push(Date.now() > deadline ? late : await driveHost(host, run));
   }
   if (report.hosts.length > 0) {
-    console.log([hostTable(report.hosts), habitTable(report.hosts), complaintList(report.hosts), ''].join('\n\n'));
+    const parts = [hostTable(report.hosts), habitTable(report.hosts), complaintList(report.hosts)];
+    console.log(`${parts.filter(Boolean).join('\n\n')}\n`);
   }
   if (servers.length > 0) {
     console.error(`hosts: ${servers.length} servers behind the hub`);
@@ -71,20 +72,20 @@ async function main() {
     console.log(`${serverTable(report)}\n`);
   }
   if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  // Exit 1 when something that was asked for did not work.
-  process.exitCode = report.hosts.every(({ verdict }) => verdict.startsWith('ok')) ? 0 : 1;
+  // A server may need what is not here, and says so; a host that could be driven before and cannot now is a fault.
+  process.exitCode = report.hosts.every(({ verdict }) => /^(ok|connects)/.test(verdict)) ? 0 : 1;
 }
 
 async function prepare() {
   const cache = resolve(options.dir);
   const folder = join(cache, 'run');
   mkdirSync(folder, { recursive: true });
-  const node = await installPackages(cache, NODE);
+  await installPackages(cache, NODE);
   return {
     cache,
     folder,
     bin: join(top, 'dist', 'bin', 'skillwire.cjs'),
-    nodeBin: join(node, 'node_modules', '.bin'),
+    nodeBin: nodeBin(cache),
     wide: options.wide,
   };
 }

@@ -70,7 +70,7 @@ export const SERVERS = [
   {
     name: 'brightdata',
     packages: ['@brightdata/mcp@2.11.3'],
-    bin: 'brightdata-mcp',
+    bin: 'mcp',
     env: () => ({ API_TOKEN: TOKEN }),
   },
   {
@@ -96,7 +96,12 @@ export const SERVERS = [
   { name: 'angular', packages: ['@angular/cli@22.2.6'], bin: 'ng', args: () => ['mcp'], call: ['list_projects', {}] },
   { name: 'azure', packages: ['@azure/mcp@2.0.5'], bin: 'azmcp', args: () => ['server', 'start'] },
   { name: 'next', packages: ['next-devtools-mcp@0.4.0'], bin: 'next-devtools-mcp' },
-  { name: 'mobile', packages: ['@mobilenext/mobile-mcp@1.0.4'], bin: 'mcp-server-mobile' },
+  {
+    name: 'mobile',
+    packages: ['@mobilenext/mobile-mcp@1.0.4'],
+    bin: 'mcp-server-mobile',
+    call: ['mobile_list_available_devices', {}],
+  },
   {
     name: 'supabase',
     packages: ['@supabase/mcp-server-supabase@0.13.0'],
@@ -105,6 +110,5 @@ export const SERVERS = [
   },
   { name: 'mongodb', packages: ['mongodb-mcp-server@3.0.4'], bin: 'mongodb-mcp-server' },
   { name: 'mastra-docs', packages: ['@mastra/mcp-docs-server@1.2.27'], bin: 'mcp-docs-server' },
-  { name: 'desktop-commander', packages: ['@wonderwhy-er/desktop-commander@0.2.52'], bin: 'desktop-commander' },
   { name: 'svelte', packages: ['@sveltejs/mcp@0.1.26'], bin: 'svelte-mcp' },
 ];
