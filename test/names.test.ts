@@ -190,7 +190,12 @@ test('a name that is too long to be one is refused by whatever takes names (10.3
     ['tools/call', { name: 'skills.read', arguments: { name: 'pdf', path: marks } }, /path must be .* at most 4096/],
     ['tools/call', { name: 'skills.list', arguments: long('query') }, /at most 500 characters/],
     ['tools/call', { name: 'skills.search', arguments: long('query') }, /500 characters/],
-    ['tools/call', { name: 'skills.search', arguments: { query: 'x'.repeat(101) } }, /at most 100 characters/],
+    [
+      'tools/call',
+      { name: 'skills.search', arguments: { query: 'x'.repeat(101) } },
+      /at most 50 words of at most 100 characters/,
+    ],
+    ['tools/call', { name: 'skills.search', arguments: { query: 'x '.repeat(51) } }, /at most 50 words/],
     ['tools/call', { name: marks }, /no tool has a name of over 4096 characters/],
     ['prompts/get', { name: marks }, /no prompt has a name of over 4096 characters/],
     ['prompts/list', { cursor: marks }, /cursor has over 100000 characters/],

@@ -15,6 +15,7 @@ import {
   type Peer,
   type Session,
 } from '../protocol/index.ts';
+import { LONGEST_URI } from './resources.ts';
 import { MOST_SUBSCRIPTIONS, type Reader, type Updates } from './updates.ts';
 
 /** One kind of change: how a subscription asks for it, how it is announced, and what it is a change of. */
@@ -137,8 +138,13 @@ const UPDATED = 'notifications/resources/updated';
 function urisIn(notifications: Params): readonly string[] {
   const { [RESOURCES]: uris = [] } = notifications;
   const isList =
-    Array.isArray(uris) && uris.length <= MOST_SUBSCRIPTIONS && uris.every((uri) => typeof uri === 'string');
-  if (!isList) throw invalidParams(`${RESOURCES} must be a list of at most ${MOST_SUBSCRIPTIONS} URIs`);
+    Array.isArray(uris) &&
+    uris.length <= MOST_SUBSCRIPTIONS &&
+    uris.every((uri) => typeof uri === 'string' && uri.length <= LONGEST_URI);
+  if (!isList)
+    throw invalidParams(
+      `${RESOURCES} must be a list of at most ${MOST_SUBSCRIPTIONS} URIs of at most ${LONGEST_URI} characters`,
+    );
   return [...new Set<string>(uris)];
 }
 

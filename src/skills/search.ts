@@ -11,6 +11,7 @@ import type { Listed, Skill } from '../model.ts';
 import { composed, visible } from '../text.ts';
 import { compare } from './address.ts';
 import { type Bodies, createBodies } from './bodies.ts';
+import { createPacer } from './pace.ts';
 
 export interface Hit {
   readonly listed: Listed;
@@ -43,12 +44,14 @@ export async function searchSkills(
       if (rank !== undefined) found.push({ listed: one, rank });
     });
     const best = found.sort(byRank).slice(0, limit);
-    const hits = best.map(async (match) => ({
-      listed: match.listed,
-      score: words.length,
-      excerpt: visible(await excerptOf(match.listed.skill, patterns, bodies)),
-    }));
-    return { total: found.length, hits: await Promise.all(hits) };
+    const hits: Hit[] = [];
+    const pace = createPacer();
+    for (const { listed: one } of best) {
+      await pace();
+      const excerpt = visible(await excerptOf(one.skill, patterns, bodies));
+      hits.push({ listed: one, score: words.length, excerpt });
+    }
+    return { total: found.length, hits };
   } finally {
     bodies.close();
   }

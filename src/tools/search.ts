@@ -13,7 +13,9 @@ import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summar
 const QUERY = 'query must be text of 1 to 500 characters: the words to look for';
 /** Comparing takes time that grows with the length of a word as well as of a text. */
 export const LONGEST_WORD = 100;
-const WORD = `a word of the query must have at most ${LONGEST_WORD} characters`;
+/** Each of them is looked for in every text. */
+export const MOST_WORDS = 50;
+const WORDS = `query must have at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters`;
 const LIMIT = 'limit must be a whole number from 1 to 25';
 const DEFAULT_LIMIT = 10;
 
@@ -22,7 +24,10 @@ export const SearchInput = v.strictObject({
     v.string(QUERY),
     v.maxLength(500, QUERY),
     v.regex(/\S/, QUERY),
-    v.check((query) => wordsOf(query).every((word) => word.length <= LONGEST_WORD), WORD),
+    v.check((query) => {
+      const words = wordsOf(query);
+      return words.length <= MOST_WORDS && words.every((word) => word.length <= LONGEST_WORD);
+    }, WORDS),
   ),
   limit: v.optional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(25, LIMIT))),
 });
