@@ -199,6 +199,16 @@ test('the version is that of package.json', () => {
   assert.equal(VERSION, manifest.version);
 });
 
+test('the oldest Node is said once, to the minor, and the suite runs on it and on the newest (10.24, 10.25)', () => {
+  // util.styleText came with 20.12; AbortSignal.any and String.prototype.toWellFormed are older.
+  assert.equal(manifest.engines.node, '>=20.12.0');
+  assert.equal(JSON.parse(read('package-lock.json')).packages[''].engines.node, manifest.engines.node);
+  assert.match(read('README.md'), /You need Node 20\.12 or later/);
+  const run = read('.ci/run');
+  assert.match(run, /oldest=\$\(node -p 'require\("\.\/package\.json"\)\.engines\.node/);
+  assert.match(run, /for version in "\$oldest" "\$newest"/);
+});
+
 test('every entry of the package ships its types', () => {
   for (const entry of Object.values<Record<string, string>>(manifest.exports)) {
     assert.equal(entry.types, entry.default?.replace(/\.js$/, '.d.ts'));

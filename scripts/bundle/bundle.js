@@ -2,8 +2,8 @@
  * dist/bin: the program in one file, with what Node has compiled of it beside it.
  * Node takes longer to find, open and compile sixty modules than to run them. The same program in modules that can be
  * read is dist/cli.js; here it is minified, which saves 3 ms of 55 to the first answer. The kept form is made by a real
- * run over real skills, because functions are compiled when first called; it holds for this Node, and any other ignores
- * it.
+ * run over real skills, because functions are compiled when first called; it holds for this Node, and any other does
+ * not look at it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,10 +45,12 @@ function keepCompiled() {
     mkdirSync(join(home, 'skills', name), { recursive: true });
     writeFileSync(join(home, 'skills', name, 'SKILL.md'), `---\nname: ${name}\ndescription: Does this\n---\nText\n`);
   }
+  // For exactly this Node: see launcher.cjs.
+  const kept = join(bin, `program.${process.version}-${process.arch}.cache`);
   const save = `
     const { writeFileSync } = require('node:fs');
     let script;
-    process.on('exit', () => writeFileSync(${JSON.stringify(join(bin, 'program.cache'))}, script.createCachedData()));
+    process.on('exit', () => writeFileSync(${JSON.stringify(kept)}, script.createCachedData()));
     script = require(${JSON.stringify(launcher)});`;
   const input = REQUESTS.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
   const { status, stderr } = spawnSync(process.execPath, ['-e', save], {

@@ -14,9 +14,10 @@ script.runInThisContext()(exports, require, module, filename, __dirname);
 
 function keptForm() {
   try {
-    return readFileSync(join(__dirname, 'program.cache'));
+    // By the exact version: V8 takes the form of another release with the same V8 number, and then runs into nonsense.
+    return readFileSync(join(__dirname, `program.${process.version}-${process.arch}.cache`));
   } catch {
-    return undefined; // Built elsewhere, or copied without it.
+    return undefined; // Built by another Node, or copied without it.
   }
 }
 
