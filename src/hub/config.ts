@@ -49,9 +49,16 @@ export const DEFAULT_CONNECT_MS = 60_000;
  */
 export const MAX_ENTRY = 1024 * 1024;
 
+/** Of one text in `include` or `exclude`, which may hold many patterns. Their reader throws at 64 KiB. */
+export const LONGEST_PATTERN = 10_000;
+/** Such texts in one of them: each is tried on each tool. */
+export const MOST_PATTERNS = 1000;
+
 const text = v.string('must be text');
 const texts = v.record(text, text, 'must be an object of texts');
-const patterns = v.optional(v.union([text, v.array(text)], 'must be a pattern or a list of patterns'), []);
+const pattern = v.pipe(text, v.maxLength(LONGEST_PATTERN, `is over ${LONGEST_PATTERN} characters`));
+const list = v.pipe(v.array(pattern), v.maxLength(MOST_PATTERNS, `has over ${MOST_PATTERNS} patterns`));
+const patterns = v.optional(v.union([pattern, list], 'must be a pattern or a list of patterns'), []);
 
 const milliseconds = v.pipe(
   v.number('must be a number of milliseconds'),
@@ -103,8 +110,8 @@ export type Entry =
 
 /** Throws what is wrong with it, with the field it is in. */
 export function readEntry(name: string, entry: unknown): Entry {
-  checkName(name);
   if (v.is(Disabled, entry)) return { kind: 'disabled' };
+  checkName(name);
   const { type } = check(Kind, entry);
   const isRemote = type === undefined ? isObject(entry) && 'url' in entry && !('command' in entry) : type !== 'stdio';
   if (!isRemote) return { kind: 'stdio', ...check(StdioEntry, entry) };

@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { Problem, Watched } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
-import { isMissing, NOFOLLOW, readRegularFile, watchEntry } from '../skills/files.ts';
+import { isMissing, NOFOLLOW, type Reading, readRegularFile, versionOf, watchEntry } from '../skills/files.ts';
 import { shorten } from '../text.ts';
 import { idlePlan, LONGEST_NAME, type Plan, planOf } from './config.ts';
 import type { Environment } from './launch.ts';
@@ -48,7 +48,7 @@ export function readConfiguration(options: FileOptions, memory: Memory = new Map
   const files = filesOf(options);
 
   for (const { file, needsTrust, mustExist } of files) {
-    const now = readEntries(file, needsTrust);
+    const now = unchanged(file, memory.get(file)) ?? readEntries(file, needsTrust);
     if (now.kind === 'broken') problems.push({ where: file, what: now.why });
     if (now.kind === 'absent' && mustExist) problems.push({ where: file, what: 'does not exist' });
     const found = now.kind === 'broken' ? memory.get(file) : now;
@@ -79,6 +79,8 @@ export type Entries = { readonly kind: 'absent' } | { readonly kind: 'broken'; r
 
 export interface Understood {
   readonly kind: 'read';
+  /** Of the file; undefined when it says nothing yet, and the file is to be read again. */
+  readonly version: string | undefined;
   /** SHA-256 of the very bytes that `servers` was read from; empty where nobody is to trust them. */
   readonly digest: string;
   readonly servers: ReadonlyMap<string, unknown>;
@@ -88,20 +90,22 @@ export interface Understood {
 
 /** `careful`: the file may be a stranger's. It must not be a link, which would be another project's file. */
 export function readEntries(file: string, careful: boolean): Entries {
-  let bytes: Buffer;
+  let reading: Reading;
   try {
     if (careful && lstatSync(file).isSymbolicLink()) return { kind: 'broken', why: LINK };
-    bytes = readRegularFile(file, careful ? MAX_PROJECT_FILE : MAX_FILE, careful ? NOFOLLOW : 0).bytes;
+    reading = readRegularFile(file, careful ? MAX_PROJECT_FILE : MAX_FILE, careful ? NOFOLLOW : 0);
   } catch (error) {
     if (!isMissing(error)) return { kind: 'broken', why: `cannot be read: ${messageOf(error)}` };
     return { kind: 'absent' };
   }
+  const { bytes, fresh } = reading;
   const parsed = parse(bytes.toString('utf8'));
   if (!parsed) return { kind: 'broken', why: 'is not a JSON object' };
   const { mcpServers = {} } = parsed;
   if (!isObject(mcpServers)) return { kind: 'broken', why: 'mcpServers must be an object' };
   const digest = careful ? createHash('sha256').update(bytes).digest('hex') : '';
-  return { kind: 'read', digest, ...chosenOf(Object.entries(mcpServers)) };
+  const version = fresh ? undefined : reading.version;
+  return { kind: 'read', version, digest, ...chosenOf(Object.entries(mcpServers)) };
 }
 
 // --- internal ---
@@ -135,6 +139,18 @@ function chosenOf(entries: readonly (readonly [string, unknown])[]): Pick<Unders
         : []),
     ],
   };
+}
+
+/** What is known of a file, if that still holds: some have megabytes, and are looked at every few seconds. */
+function unchanged(file: string, known: Understood | undefined): Understood | undefined {
+  if (known?.version === undefined) return undefined;
+  try {
+    // Not through a link: what was read was none, or is read anew.
+    const stats = lstatSync(file, { bigint: true });
+    return versionOf(stats) === known.version ? known : undefined;
+  } catch {
+    return undefined; // Reading it tells why.
+  }
 }
 
 /** Why a project's servers are not started; undefined: they are. */

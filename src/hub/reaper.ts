@@ -1,7 +1,7 @@
 /**
  * Ends process groups: one by one when a server is to go, and all of them when this process is gone, however it went.
  * Owns: every signal we send. Leaves alone: when a server goes, and asking it nicely first (stdio-wire.ts).
- * Always true: a guarded group does not outlive us by more than a moment; the shells used here end by themselves; no
+ * Always true: a guarded group does not outlive us by more than a moment; the shell used here ends by itself; no
  * signal reaches a process that only has the number of one that was meant.
  *
  * A process that is killed cannot clean up after itself. So one small shell holds the ids of the groups and reads from
@@ -51,7 +51,7 @@ export function createReaper(platform: NodeJS.Platform, env: Environment): Reape
         look,
         async end() {
           look();
-          await Promise.all([endGroup(group), endStrays(family.filter((one) => one.group !== group))]);
+          await Promise.all([endGroup(group, first), endStrays(family.filter((one) => one.group !== group))]);
           send('SIGKILL', familyOf(family));
           tell(`- ${group}`);
         },
@@ -69,18 +69,6 @@ export function taskkillOf(env: Environment): string {
 // --- internal ---
 
 const CALM = { cwd: '/', env: { PATH: '/usr/bin:/bin' } } as const;
-
-// The first process of a group may be gone while its children are not, so the whole group is looked at.
-const END_ONE = `
-kill -s TERM -- "-$1" 2>/dev/null || exit 0
-tries=0
-while [ $tries -lt 20 ]; do
-  sleep 0.05
-  kill -s 0 -- "-$1" 2>/dev/null || exit 0
-  tries=$((tries + 1))
-done
-kill -s KILL -- "-$1" 2>/dev/null
-`;
 
 const GUARD = `
 trap '' HUP INT TERM
@@ -110,33 +98,46 @@ function startGuard(): ChildProcess {
   return shell;
 }
 
-function endGroup(group: number): Promise<void> {
-  return new Promise((done) => {
-    execFile('/bin/sh', ['-c', END_ONE, 'end', String(group)], CALM, () => done());
-  });
+/** The first process of a group may be gone while its children are not, so the whole group is looked at. */
+async function endGroup(group: number, leader: Process | undefined): Promise<void> {
+  const now = lookAt(group);
+  // A group that is empty frees its number, and somebody else has got it.
+  if (leader && now && now.start !== leader.start) return;
+  let isLeft = signal(-group, 'SIGTERM');
+  for (let tries = 0; tries < TRIES && isLeft; tries += 1) {
+    await pause();
+    isLeft = signal(-group, 0);
+  }
+  if (isLeft) signal(-group, 'SIGKILL');
 }
 
-/** The same as END_ONE does, for those in groups of their own. */
+/** The same for those in groups of their own. */
 async function endStrays(strays: readonly Process[]): Promise<void> {
   let left = send('SIGTERM', strays);
-  for (let tries = 0; tries < 20 && left.length > 0; tries += 1) {
-    await new Promise((done) => setTimeout(done, 50));
+  for (let tries = 0; tries < TRIES && left.length > 0; tries += 1) {
+    await pause();
     // They may have started others in the meantime.
     left = familyOf(left);
   }
   send('SIGKILL', left);
 }
 
+// A second in all for whoever has something to put away.
+const TRIES = 20;
+const pause = () => new Promise((done) => setTimeout(done, 50));
+
 /** Gives those who were there to get it. */
-function send(signal: NodeJS.Signals, processes: readonly Process[]): readonly Process[] {
-  return processes.filter((one) => {
-    if (!isAlive(one)) return false;
-    try {
-      return kill(one.pid, signal);
-    } catch {
-      return false; // It ended this moment, or is no longer ours to end.
-    }
-  });
+function send(which: NodeJS.Signals, processes: readonly Process[]): readonly Process[] {
+  return processes.filter((one) => isAlive(one) && signal(one.pid, which));
+}
+
+/** Whether somebody is there to get it, and is ours to end. */
+function signal(target: number, which: NodeJS.Signals | 0): boolean {
+  try {
+    return kill(target, which);
+  } catch {
+    return false;
+  }
 }
 
 /** Windows has no groups, but it knows whose child a process is. What outlives us there ends when its pipes do. */

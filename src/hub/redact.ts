@@ -11,6 +11,8 @@ import { resolve } from 'node:path';
 export type Redact = (text: string) => string;
 
 export interface Confidence {
+  /** Many write their arguments here, where they are told that no such program was found. */
+  readonly command?: string;
   readonly args?: readonly string[];
   /** Where paths among the arguments begin. */
   readonly cwd?: string;
@@ -22,6 +24,7 @@ export interface Confidence {
 }
 
 export function secretsOf({
+  command = '',
   args = [],
   cwd = '.',
   env = {},
@@ -33,7 +36,8 @@ export function secretsOf({
     ...inserted,
     ...Object.values(env),
     ...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]),
-    ...args.flatMap((arg, at) => secretsInArg(arg, args[at - 1] ?? '', cwd)),
+    ...secretsInArgs(args, cwd),
+    ...secretsInArgs(command.split(/\s+/).slice(1), cwd),
     ...(url === undefined ? [] : secretsInUrl(url)),
   ];
   return [...new Set(all)];
@@ -133,6 +137,10 @@ const BEHIND_WORD: ReadonlySet<string> = new Set('"\'`);,&|');
 // Not yet expanded: it names a secret at most.
 const VARIABLE = /^\$\{[^}]*\}$/;
 
+function secretsInArgs(args: readonly string[], cwd: string): readonly string[] {
+  return args.flatMap((arg, at) => secretsInArg(arg, args[at - 1] ?? '', cwd));
+}
+
 /** There is no telling what an argument means to a program, so all are hidden but those that surely give nothing away. */
 function secretsInArg(arg: string, before: string, cwd: string): readonly string[] {
   const { flag, value } = split(arg, before);
@@ -189,7 +197,7 @@ function secretsInUrl(text: string): readonly string[] {
     password,
     decoded(username),
     decoded(password),
-    ...pathname.split('/').filter((part) => !PLAIN.test(part)),
+    ...pathname.split('/').flatMap((part) => (PLAIN.test(part) ? [] : [part, decoded(part)])),
     ...searchParams.values(),
     search.slice(1),
     hash.slice(1),

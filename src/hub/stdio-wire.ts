@@ -62,6 +62,8 @@ export function openStdioWire(target: StdioTarget, events: WireEvents, host: Std
   } catch (error) {
     return brokenWire(new UpstreamError(`cannot be started: ${messageOf(error)}`), events);
   }
+  // Out of file descriptors it comes without pipes.
+  if (!child.stdin || !child.stdout) return brokenWire(new UpstreamError(NO_PIPES), events, child);
   const { pid } = child;
   const guarded = pid === undefined ? undefined : host.reaper.guard(pid);
   const said = captureStderr(child, host);
@@ -136,7 +138,10 @@ function wait(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds));
 }
 
-function brokenWire(error: Error, events: WireEvents): Wire {
+const NO_PIPES = 'cannot be started: there are no file descriptors left for it';
+
+function brokenWire(error: Error, events: WireEvents, child?: ChildProcess): Wire {
+  child?.on('error', () => {}); // It says the same.
   setImmediate(() => events.closed(error));
   return { ownStreams: false, send() {}, done() {}, drop() {}, listen() {}, async close() {} };
 }

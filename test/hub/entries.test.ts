@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { planOf } from '../../src/hub/config.ts';
 import { expand } from '../../src/hub/expand.ts';
-import { MAX_SERVERS, readConfiguration } from '../../src/hub/files.ts';
+import { MAX_SERVERS, type Memory, readConfiguration } from '../../src/hub/files.ts';
 import { createRedact, secretsOf } from '../../src/hub/redact.ts';
 import { startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM } from '../harness/program.ts';
@@ -28,6 +28,8 @@ const has =
 test('an entry that is disabled needs nothing else (11.26)', () => {
   const rows = [{}, { type: 'ftp' }, { url: 1 }, { command: '${NOPE}' }, { args: 'x', timeout: 'y' }];
   for (const row of rows) assert.equal(reason({ ...row, disabled: true }), 'disabled: disabled in its configuration');
+  const { way } = planOf('an odd: name', { disabled: true }, { from: '/f.json', variables });
+  assert.equal(way.kind === 'none' && way.state, 'disabled');
 });
 
 test('what no program can be given is refused, and named by its field (10.5)', () => {
@@ -191,6 +193,43 @@ test('an entry that is odd spoils itself alone (10.5)', async (t) => {
   await hub.waitForStderr(/server "__proto__": command must be text/);
   await hub.waitForStderr(/server "n{63}…": its name is over 64 characters/);
   assert.ok(hub.stderr().length < 10_000);
+});
+
+test('arguments that were written into the command are as secret as in their place (10.18)', () => {
+  const command = 'npx -y some-server --token s3cr3t https://me:passw0rd@host/a%2Fb%20c';
+  const redact = createRedact(secretsOf({ command, inserted: [] }));
+  assert.equal(
+    redact(`"${command}" was not found; a/b c`),
+    '"npx -y some-server --token [redacted] https://me:[redacted]@host/[redacted]" was not found; [redacted]',
+  );
+});
+
+test('a pattern has a length (10.5)', () => {
+  assert.equal(reason({ command: 'a', include: ['x*', '{a,b}'] }), 'stdio');
+  assert.equal(reason({ command: 'a', include: 'x'.repeat(70_000) }), 'failed: include is over 10000 characters');
+  assert.equal(
+    reason({ command: 'a', include: ['x'.repeat(70_000)] }),
+    'failed: include must be a pattern or a list of patterns',
+  );
+  assert.equal(reason({ command: 'a', exclude: Array(2000).fill('x') }), 'failed: exclude has over 1000 patterns');
+  assert.equal(reason({ command: 'a', exclude: 7 }), 'failed: exclude must be a pattern or a list of patterns');
+});
+
+test('a file that has not changed is not read again, and one that has is (10.5)', async (t) => {
+  const tree = makeTree(t, { 'home/.kode.json': file({ one: { command: 'x' } }) });
+  const options = { env: {}, cwd: tree.path, home: tree.at('home'), configFiles: [], trustProject: false };
+  const memory: Memory = new Map();
+  const names = () => readConfiguration(options, memory).plans.map(({ name }) => name);
+  // What was written this moment may be written again without a trace.
+  await new Promise((done) => setTimeout(done, 600));
+  assert.deepEqual(names(), ['one']);
+  const [known] = memory.values();
+  assert.deepEqual(names(), ['one']);
+  assert.equal([...memory.values()][0], known);
+  tree.write('home/.kode.json', file({ two: { command: 'x' } }));
+  assert.deepEqual(names(), ['two']);
+  tree.remove('home/.kode.json');
+  assert.deepEqual(names(), []);
 });
 
 test('of too many entries the first are taken (10.5)', (t) => {

@@ -219,3 +219,23 @@ test('a server that reads gets every answer (10.6)', async (t) => {
   }
   assert.deepEqual(told, []);
 });
+
+test('without file descriptors for it a server is not started, and says why (10.5)', { skip: !isLinux }, (t) => {
+  const tree = makeTree(t);
+  const hub = new URL('../../../dist/hub/index.js', import.meta.url).href;
+  // As many files as the system lets it have are open before the server is started.
+  const file = tree.write(
+    'full.mjs',
+    `import { openSync } from 'node:fs';
+     import { createHub } from ${JSON.stringify(hub)};
+     const hub = createHub({ mcpServers: { one: { command: 'cat' } }, env: process.env });
+     try { for (;;) openSync('/dev/null'); } catch {}
+     await hub.connect();
+     console.log(hub.status()[0].reason);
+     process.exit();`,
+  );
+  const { stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -n 60; exec "$0" "$1"', process.execPath, file], {
+    encoding: 'utf8',
+  });
+  assert.match(stdout, /^cannot be started: there are no file descriptors left for it/, stderr);
+});
