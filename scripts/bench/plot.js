@@ -24,14 +24,14 @@ const METRICS = [
   ['scale.1000.list', 'start to list, 1,000 skills'],
   ['scale.10000.list', 'start to list, 10,000 skills'],
   ['scale.10000.memory', 'memory, 10,000 skills'],
-  ['http.modern.32.cpu', 'HTTP call, CPU (2026-07-28)'],
-  ['http.legacy.32.cpu', 'HTTP call, CPU (2025-11-25)'],
+  ['http.modern.32.rate', 'HTTP calls per second (2026-07-28)'],
+  ['http.legacy.32.rate', 'HTTP calls per second (2025-11-25)'],
   ['hub.start', 'hub: start to list'],
   ['hub.64.cpu', 'hub: call, CPU'],
 ];
 
 const WIDTH = 820;
-const [LEFT, RIGHT, TOP, LINE, BOTTOM] = [240, 30, 64, 26, 44];
+const [LEFT, RIGHT, TOP, LINE, BOTTOM] = [260, 30, 44, 26, 44];
 
 export function drawPlot({ rows, node }) {
   const lines = METRICS.flatMap(([metric, label]) => {
@@ -71,7 +71,7 @@ function drawLine({ row, label }, y, scale) {
     return [`<circle cx="${scale(value).toFixed(1)}" cy="${y}" r="${radius}" fill="${colour}">${tip}</circle>`];
   });
   const { limit } = TARGETS.find(({ metric }) => metric === row.metric) ?? {};
-  const goal = limit?.kind === 'ratio' && limit.max !== undefined ? scale(limit.max).toFixed(1) : undefined;
+  const goal = limit?.kind === 'ratio' ? scale(limit.max ?? 1 / limit.min).toFixed(1) : undefined;
   return [
     text(LEFT - 14, y + 4, label, 'end'),
     `<line x1="${LEFT}" y1="${y}" x2="${WIDTH - RIGHT}" y2="${y}" stroke="${GRID}" stroke-opacity="0.25"/>`,

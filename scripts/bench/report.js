@@ -40,8 +40,14 @@ export function missingTargets(rows, phases) {
   return TARGETS.filter(({ metric }) => phases.some((name) => belongs(metric, name)) && !measured.has(metric));
 }
 
+/** `peers` come last, after whatever else a row compares with. */
 export function formatTable(rows, peers) {
-  const header = ['', 'ours', 'floor', 'ratio', '(median)', 'target', '', ...peers];
+  const floors = new Set(rows.map(({ against }) => against));
+  const others = rows
+    .flatMap(({ values }) => Object.keys(values))
+    .filter((name) => name !== 'ours' && !floors.has(name));
+  const columns = [...new Set([...others.filter((name) => !peers.includes(name)), ...peers])];
+  const header = ['', 'ours', 'floor', 'ratio', '(median)', 'target', '', ...columns];
   const lines = rows.map((row) => [
     row.label,
     number(row.values.ours?.[row.by], row.unit),
@@ -50,7 +56,7 @@ export function formatTable(rows, peers) {
     row.ratio ? `${row.ratio.median.toFixed(2)}x` : '',
     row.target ?? '',
     row.ok === undefined ? '' : row.ok ? 'ok' : 'MISSED',
-    ...peers.map((name) => number(row.values[name]?.[row.by], row.unit)),
+    ...columns.map((name) => number(row.values[name]?.[row.by], row.unit)),
   ]);
   const widths = header.map((_, at) => Math.max(...[header, ...lines].map((line) => line[at].length)));
   const pad = (line) => line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at])));

@@ -6,7 +6,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, install } from '../prepare.js';
@@ -51,7 +51,9 @@ async function main({ values, phases }) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
   const bench = createBench(values, temporary);
   const node = execFileSync(bench.node, ['--version'], { encoding: 'utf8' }).trim();
+  warnOfLoad();
   console.log(`Node ${node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`);
+  if (values.quick) console.log('quick run: few rounds, at most 1,500 skills; no number here says much');
   if (!values['no-peers']) {
     bench.peers = await installPeers(values.peers ?? join(temporary, 'peers'), (line) => bench.say(line));
   }
@@ -60,7 +62,15 @@ async function main({ values, phases }) {
     await bench.attempt(phase.name, () => phase.run(bench));
     bench.say(`${phase.name}: ${((performance.now() - begin) / 1000).toFixed(0)} s`);
   }
+  warnOfLoad();
   return report(bench, node, phases, values);
+}
+
+/** CPU time can be trusted on a busy machine; how long something took cannot, not even the best of many rounds. */
+function warnOfLoad() {
+  const [load] = loadavg();
+  if (load > cpus().length)
+    console.log(`load ${load.toFixed(1)} on ${cpus().length} processors: trust the CPU rows only`);
 }
 
 /**
@@ -89,6 +99,8 @@ function createBench(values, temporary) {
     failures: [],
     rounds: (full, quick) => (values.quick ? quick : full),
     say: (line) => console.error(`  ${line}`),
+    /** Where servers are at home unless a phase says otherwise; what they keep there serves their next start. */
+    home: undefined,
     /** A new directory, removed at the end. */
     directory(name) {
       const path = join(temporary, `${name}-${++places}`);
@@ -110,6 +122,7 @@ function createBench(values, temporary) {
       }
     },
   };
+  bench.home = bench.directory('home');
   return bench;
 }
 

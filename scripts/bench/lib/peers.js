@@ -2,11 +2,10 @@
  * The servers that we are compared with, each installed into a folder of its own, so that its size can be told.
  * Versions are fixed: a number in the README must say what it was measured against.
  */
-import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runCommand } from './processes.js';
 
 const SOURCES = fileURLToPath(new URL('../peers/', import.meta.url));
 
@@ -45,11 +44,11 @@ async function installPeer(directory, peer, say) {
       const manifest = { private: true, type: 'module', dependencies: peer.packages };
       writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
       const flags = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--loglevel=error'];
-      await promisify(execFile)('npm', ['install', ...flags], { cwd: home, timeout: 180_000 });
+      await runCommand('npm', ['install', ...flags], { cwd: home });
     }
     for (const file of readdirSync(SOURCES)) copyFileSync(join(SOURCES, file), join(home, file));
   } catch (error) {
-    say(`${peer.name} could not be installed: ${String(error.stderr || error.message).slice(0, 300)}`);
+    say(`${peer.name} could not be installed: ${error.message}`);
     return undefined;
   }
   const server = join(home, `${peer.name}.js`);

@@ -25,6 +25,24 @@ export function startChild(node, args, { cwd, home, stdio = 'pipe' }) {
   return child;
 }
 
+/** Runs a command to its end with the whole environment (npm needs its proxy and cache settings). */
+export function runCommand(command, args, { cwd, timeout = 180_000 }) {
+  return new Promise((done, fail) => {
+    const child = spawn(command, args, { cwd, timeout, stdio: ['ignore', 'ignore', 'pipe'] });
+    alive.add(child);
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      log = (log + text).slice(-2000);
+    });
+    child.once('error', fail);
+    child.once('close', (code, signal) => {
+      alive.delete(child);
+      if (code === 0) done();
+      else fail(new Error(`${command} ${args[0]} ended with ${code ?? signal}: ${log.slice(-300)}`));
+    });
+  });
+}
+
 /** Resolves when the child is gone. It is asked by closing its stdin, and killed when that does not help. */
 export function endChild(child, patience = 3000) {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();

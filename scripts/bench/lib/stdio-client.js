@@ -62,7 +62,8 @@ export async function request(client, call) {
     client.listeners.line = (bytes) => {
       const arrived = performance.now();
       const cpu = client.cpu();
-      const message = JSON.parse(bytes.toString());
+      const message = parse(bytes);
+      if (message === undefined) return fail(wrong(call.method, bytes.subarray(0, 200).toString()));
       if (message.id === undefined) return client.listeners.notification(message);
       if (message.id !== id) return fail(wrong(call.method, `an answer to ${message.id} instead of ${id}`));
       done({ ...message, id, bytes, arrived, cpu });
@@ -96,8 +97,8 @@ export async function load(client, call, template, { count, width }) {
   const finished = new Promise((done, fail) => {
     client.listeners.line = (bytes) => {
       if (bytes.includes('"method":"notifications/') && !bytes.includes('"result"')) return;
-      if (!outstanding.delete(template.idOf(bytes))) fail(wrong(call.method, bytes.subarray(0, 200).toString()));
-      answered += 1;
+      if (outstanding.delete(template.idOf(bytes))) answered += 1;
+      else fail(wrong(call.method, bytes.subarray(0, 200).toString()));
     };
     client.listeners.batchEnd = () => {
       if (width === 1 && times.length < answered) times.push((performance.now() - begun) * 1000);
@@ -111,10 +112,14 @@ export async function load(client, call, template, { count, width }) {
   const cpuBefore = client.cpu();
   const begin = performance.now();
   send(sent);
-  await withDeadline(client, finished, call.method);
+  try {
+    await withDeadline(client, finished, call.method);
+  } finally {
+    // Also after a wrong answer: nothing more is asked then.
+    client.listeners.batchEnd = () => {};
+  }
   const micros = (performance.now() - begin) * 1000;
   const cpu = client.cpu() - cpuBefore;
-  client.listeners.batchEnd = () => {};
   return { micros: micros / count, cpu: cpu / count, rate: (count * 1e6) / micros, times };
 }
 
@@ -143,6 +148,16 @@ export function wrong(method, got) {
 function encode({ method, params }) {
   const rest = `,"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}\n`;
   return (id) => `{"jsonrpc":"2.0","id":${id}${rest}`;
+}
+
+/** Undefined for what is no JSON object. */
+function parse(bytes) {
+  try {
+    const message = JSON.parse(bytes.toString());
+    return typeof message === 'object' && message !== null ? message : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Hands lines over as bytes. An answer of many chunks is joined once, when it is whole. */

@@ -1,7 +1,7 @@
 /** How long a server lives after its stdin has ended. */
 import { once } from 'node:events';
 import { interleave, pick } from '../lib/samples.js';
-import { checkList, floor, LIST, open, ours, sizesOf } from '../lib/servers.js';
+import { checkList, floor, LIST, open, ours, sizesOf, warmUp } from '../lib/servers.js';
 import { makeSkills } from '../lib/skills.js';
 import { initialize } from '../lib/stdio-client.js';
 
@@ -12,6 +12,7 @@ export const exit = {
   async run(bench) {
     const skills = makeSkills(bench.directory('skills'), SKILLS);
     const sizes = await sizesOf(bench, ours(bench, skills));
+    await warmUp(bench, ours(bench, skills));
     const measure = (args) => () => exitTime(bench, args, sizes);
     const measurements = [
       { name: 'ours', measure: measure(ours(bench, skills)) },

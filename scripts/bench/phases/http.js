@@ -19,7 +19,7 @@ export const http = {
     const skills = makeSkills(bench.directory('skills'), 25);
     const running = [];
     const start = async (args) => {
-      const server = await startHttpServer({ node: bench.node, args, home: bench.directory('home') });
+      const server = await startHttpServer({ node: bench.node, args, home: bench.home });
       running.push(server);
       return server;
     };

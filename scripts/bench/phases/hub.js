@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../lib/processes.js';
 import { interleave, pick } from '../lib/samples.js';
-import { floor, LIST, open } from '../lib/servers.js';
+import { floor, LIST, open, warmUp } from '../lib/servers.js';
 import { initialize, load, templateOf, wrong } from '../lib/stdio-client.js';
 
 // Short, so that what a hub adds to a call is not hidden behind the copying of its text.
@@ -34,6 +34,7 @@ export const hub = {
         .filter((peer) => peer.hub)
         .map((peer) => ({ name: peer.name, args: peer.hubArgs(upstream), tool: 'tool-0', every: 4 })),
     ];
+    await bench.attempt('hub warm-up', () => warmUp(bench, mine));
     await bench.attempt('hub start', () => measureStart(bench, servers));
     await bench.attempt('hub calls', () => measureCalls(bench, servers));
   },

@@ -1,6 +1,6 @@
 /** Memory of an idle server with 25 skills, two seconds after its list was asked for: resident set, in MiB. */
 import { memoryMiB, pause } from '../lib/processes.js';
-import { checkList, floor, LIST, open, ours, sizesOf } from '../lib/servers.js';
+import { checkList, floor, LIST, open, ours, sizesOf, warmUp } from '../lib/servers.js';
 import { makeSkills } from '../lib/skills.js';
 import { initialize } from '../lib/stdio-client.js';
 
@@ -12,6 +12,7 @@ export const memory = {
   async run(bench) {
     const skills = makeSkills(bench.directory('skills'), SKILLS);
     const sizes = await sizesOf(bench, ours(bench, skills));
+    await warmUp(bench, ours(bench, skills));
     const servers = [
       ['ours', ours(bench, skills)],
       ['floor', floor('floor', ...sizes)],

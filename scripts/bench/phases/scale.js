@@ -4,7 +4,7 @@
  */
 import { memoryMiB, pause } from '../lib/processes.js';
 import { interleave, median, pick } from '../lib/samples.js';
-import { CALL, checkCall, checkList, floor, LIST, open, ours, sizesOf } from '../lib/servers.js';
+import { CALL, checkCall, checkList, floor, LIST, open, ours, sizesOf, warmUp } from '../lib/servers.js';
 import { makeSkills, skillText } from '../lib/skills.js';
 import { initialize, load, templateOf } from '../lib/stdio-client.js';
 
@@ -36,6 +36,7 @@ export const scale = {
 async function measureSize(bench, { key, count, skills, rounds, memory = false }) {
   const args = ours(bench, skills, '--describe', 'full');
   const sizes = await sizesOf(bench, args);
+  await warmUp(bench, args);
   const start = (command) => () => listOnce(bench, command, { count, sizes, memory });
   const measurements = [
     { name: 'ours', measure: start(args) },

@@ -2,11 +2,10 @@
  * What an installation takes on the disk: the package itself as `npm pack` makes it, and all of node_modules with what
  * it depends on; for the peers, node_modules of a minimal server made with them.
  */
-import { execFile } from 'node:child_process';
 import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { top } from '../../prepare.js';
+import { runCommand } from '../lib/processes.js';
 
 const KIB = 1024;
 
@@ -14,13 +13,12 @@ export const size = {
   name: 'size',
   async run(bench) {
     const place = bench.directory('package');
-    const npm = (args, cwd) => promisify(execFile)('npm', args, { cwd, timeout: 180_000 });
     // Built by this run already; building again would disturb those who run the program meanwhile.
-    await npm(['pack', '--ignore-scripts', '--pack-destination', place], top);
+    await runCommand('npm', ['pack', '--ignore-scripts', '--pack-destination', place], { cwd: top });
     const [archive] = readdirSync(place).filter((name) => name.endsWith('.tgz'));
     writeFileSync(join(place, 'package.json'), '{"private":true}');
     const flags = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--loglevel=error'];
-    await npm(['install', ...flags, `./${archive}`], place);
+    await runCommand('npm', ['install', ...flags, `./${archive}`], { cwd: place });
     const modules = join(place, 'node_modules');
     const packed = { ours: [lstatSync(join(place, archive)).size / KIB] };
     const unpacked = { ours: [bytesIn(join(modules, 'skillwire')) / KIB] };

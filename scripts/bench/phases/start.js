@@ -2,16 +2,12 @@
  * Cold start: from spawning the process to the answer to `initialize`, and on to a complete `tools/list` of 25 skills.
  * The first start ever is one with an empty home, where nothing can have been kept from an earlier one.
  */
-import { pause } from '../lib/processes.js';
 import { interleave, pick } from '../lib/samples.js';
-import { checkList, floor, LIST, open, ours, sizesOf } from '../lib/servers.js';
+import { checkList, floor, LIST, open, ours, sizesOf, warmUp } from '../lib/servers.js';
 import { makeSkills } from '../lib/skills.js';
 import { initialize } from '../lib/stdio-client.js';
 
 const SKILLS = 25;
-const WARM_STARTS = 3;
-// A program may keep what it compiled for its next start, and may take its time to write it.
-const WARM_PAUSE_MS = 500;
 
 export const start = {
   name: 'start',
@@ -28,8 +24,10 @@ export const start = {
     const warm = [];
     for (const { args, ...server } of [...servers, ...peers]) {
       const home = bench.directory('home');
-      const ready = await bench.attempt(`warm up ${server.name}`, () => warmUp(bench, args, home, sizes));
-      if (ready) warm.push({ ...server, measure: measure(args, () => home) });
+      await bench.attempt(`warm up ${server.name}`, async () => {
+        await warmUp(bench, args, home);
+        warm.push({ ...server, measure: measure(args, () => home) });
+      });
     }
     record(bench, 'start', 'cold', await interleave(bench.rounds(40, 5), warm, bench.fail));
 
@@ -40,23 +38,17 @@ export const start = {
 
 // --- internal ---
 
-async function startOnce(bench, args, home, sizes, rest = 0) {
+async function startOnce(bench, args, home, sizes) {
   const begin = performance.now();
   const client = open(bench, args, home);
   try {
     const hello = await initialize(client);
     const list = await client.request(LIST.method, LIST.params);
     checkList(list, SKILLS, sizes);
-    await pause(rest);
     return { initialize: hello.arrived - begin, list: list.arrived - begin, cpu: list.cpu / 1000 };
   } finally {
     await client.end();
   }
-}
-
-async function warmUp(bench, args, home, sizes) {
-  for (let at = 0; at < WARM_STARTS; at++) await startOnce(bench, args, home, sizes, WARM_PAUSE_MS);
-  return true;
 }
 
 function record(bench, key, label, samples) {
