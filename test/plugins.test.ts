@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
 import { test } from 'node:test';
+import { createSkillwire } from '../src/index.ts';
+import { createLog } from '../src/log.ts';
 import { listed, names, warnings } from './harness/listing.ts';
 import { startProgram } from './harness/program.ts';
+import { withoutPrivilege } from './harness/rights.ts';
 import { makeTree, skillText, type Tree } from './harness/tree.ts';
 
 const PLUGINS = 'home/.claude/plugins';
@@ -207,4 +211,141 @@ test('a plugin that is installed, switched off or half written while the server 
   assert.deepEqual(await names(program), ['a:a'], 'what the file said before still holds');
   await change('home/.claude/settings.json', json({ enabledPlugins: { 'a@m': false } }), '1 removed');
   assert.deepEqual(await names(program), ['none']);
+});
+
+const HEALTHY = { ...cached('good/skills/good'), '.claude/skills/own/SKILL.md': skillText('own') };
+
+/** Plugins that are odd in one way each: what is said of them, and what they still give. */
+const ODD: readonly (readonly [what: string, entry: unknown, said: RegExp | undefined, gives?: string])[] = [
+  ['passes through a file', relative('good/skills/good/SKILL.md/x'), /plugin "odd@m" is installed at .* no directory/],
+  ['is a file', relative('good/skills/good/SKILL.md'), /plugin "odd@m" is installed at .* no directory/],
+  ['may not be read', relative('closed/inner'), /plugin "odd@m" is installed at .* \(EACCES\)/],
+  ['is a loop of links', relative('loop/x'), /plugin "odd@m" is installed at .* \(ELOOP\)/],
+  ['is too long', relative('x'.repeat(300)), /plugin "odd@m" is installed at .* \(ENAMETOOLONG\)/],
+  ['holds a NUL', relative('a\0b'), /plugin "odd@m" is installed at .* \(ERR_INVALID_ARG_VALUE\)/],
+  ['may not be listed', relative('unlisted'), /unlisted.*EACCES/],
+];
+
+/** The same for what a manifest names. */
+const ODD_SKILLS: readonly (readonly [what: string, skills: unknown, said: RegExp | undefined, gives?: string])[] = [
+  ['the SKILL.md instead of its directory', ['./skills/pdf/SKILL.md'], undefined, 'odd:pdf'],
+  ['its own SKILL.md', './SKILL.md', undefined, 'odd:whole'],
+  ['another file', ['./skills/pdf/notes.md'], /plugin "odd@m" names skills at .*notes.md, which .* no directory/],
+  ['a way through a file', ['./skills/pdf/SKILL.md/x'], undefined],
+  ['a loop of links', ['./loop', './skills'], /plugin "odd@m" names skills at \.\/loop, .*ELOOP/, 'odd:pdf'],
+  ['what is too long', ['x'.repeat(300)], /plugin "odd@m" names skills at x+…?, .*ENAMETOOLONG/],
+  ['a NUL', ['a\0b', './skills'], /plugin "odd@m" names skills at a.*b, .*ERR_INVALID_ARG_VALUE/, 'odd:pdf'],
+  ['what may not be read', ['./closed/x'], /plugin "odd@m" names skills at .*EACCES/],
+];
+
+async function expectAlone(t: Parameters<typeof makeTree>[0], tree: Tree, said: RegExp | undefined, gives?: string) {
+  for (const path of ['closed', 'odd/closed']) {
+    tree.write(`${PLUGINS}/cache/${path}/inner/skills/x/SKILL.md`, skillText('x'));
+    chmodSync(tree.at(`${PLUGINS}/cache/${path}`), 0);
+  }
+  tree.write(`${PLUGINS}/cache/unlisted/skills/x/SKILL.md`, skillText('x'));
+  chmodSync(tree.at(`${PLUGINS}/cache/unlisted/skills`), 0o300);
+  for (const path of ['loop', 'odd/loop']) tree.link(`${PLUGINS}/cache/${path}`, 'loop');
+  const program = startProgram(t, { tree, through: withoutPrivilege });
+  await program.handshake();
+  assert.deepEqual([...(await names(program))].sort(), ['good:good', ...(gives ? [gives] : []), 'own']);
+  const warned = warnings(program, tree.path);
+  assert.equal(warned.length, said ? 1 : 0, warned.join('\n'));
+  if (said) assert.match(warned[0] ?? '', said);
+  // Refreshing goes on.
+  tree.write('.claude/skills/later/SKILL.md', skillText('later'));
+  assert.match(json(await program.call('skills.list', {})), /"later"/);
+  for (const path of ['closed', 'odd/closed', 'unlisted/skills']) chmodSync(tree.at(`${PLUGINS}/cache/${path}`), 0o700);
+}
+
+for (const [what, entry, said, gives] of ODD) {
+  test(`a plugin whose installPath ${what} is a Problem of its own (11.1)`, async (t) => {
+    const tree = makeTree(t, { ...HEALTHY, ...installed({ 'odd@m': entry, 'good@m': relative('good') }) });
+    await expectAlone(t, tree, said, gives);
+  });
+}
+
+for (const [what, skills, said, gives] of ODD_SKILLS) {
+  test(`a manifest that names ${what} takes nothing from anybody else (11.1)`, async (t) => {
+    const tree = makeTree(t, {
+      ...HEALTHY,
+      ...cached('odd/skills/pdf'),
+      [`${PLUGINS}/cache/odd/SKILL.md`]: skillText('whole'),
+      [`${PLUGINS}/cache/odd/skills/pdf/notes.md`]: '',
+      [`${PLUGINS}/cache/odd/.claude-plugin/plugin.json`]: json({ name: 'odd', skills }),
+      ...installed({ 'odd@m': relative('odd'), 'good@m': relative('good') }),
+    });
+    await expectAlone(t, tree, said, gives);
+  });
+}
+
+test('a root that the system has no answer for takes nothing from the others (11.1)', async (t) => {
+  const tree = makeTree(t, { 'good/own/SKILL.md': skillText('own'), file: '' });
+  tree.link('loop', 'loop');
+  const log: string[] = [];
+  const odd = ['a\0b', 'loop', 'loop/x', 'file', 'file/x', 'x'.repeat(300), 'x/'.repeat(3000)];
+  const skillwire = createSkillwire({
+    cwd: tree.path,
+    home: tree.at('home'),
+    env: { CLAUDE_CONFIG_DIR: 'a\0b', CODEX_HOME: tree.at('loop') },
+    skillDirs: [...odd, 'good'],
+    pluginsFile: 'a\0b',
+    autoRefresh: false,
+    log: createLog((line) => log.push(line), 'warn'),
+  });
+  t.after(() => skillwire.close());
+  const { names: found, problems } = await skillwire.registry.refresh('test');
+  assert.deepEqual(
+    found.listed.map(({ id }) => id),
+    ['own'],
+  );
+  const about = problems.map(({ where }) => where);
+  for (const one of ['a\0b', 'loop', 'loop/x', 'x'.repeat(300)]) assert.ok(about.includes(tree.at(one)), one);
+});
+
+test('a plugins file that cannot be read is reported as the plugins file (11.14)', async (t) => {
+  const cases: readonly (readonly [file: string, said: RegExp])[] = [
+    ['closed.json', /^closed\.json: cannot be read as the plugins file: EACCES/],
+    ['closed/plugins.json', /^closed\/plugins\.json: cannot be read as the plugins file: EACCES/],
+    ['directory', /^directory: cannot be read as the plugins file: it is not a regular file/],
+    ['loop', /^loop: cannot be read as the plugins file: ELOOP/],
+    ['half.json', /^half\.json: cannot be read as the plugins file: .*JSON/],
+    ['wrong.json', /^wrong\.json: is the plugins file; plugins: /],
+    ['nowhere.json', /^nowhere\.json: the plugins file is missing/],
+    ['wrong.json/x', /^wrong\.json\/x: the plugins file is missing/],
+  ];
+  const tree = makeTree(t, {
+    '.claude/skills/own/SKILL.md': skillText('own'),
+    'closed.json': '{}',
+    'closed/plugins.json': '{}',
+    'directory/x': '',
+    'half.json': '{"plugins"',
+    'wrong.json': '{"plugins": 1}',
+  });
+  tree.link('loop', 'loop');
+  chmodSync(tree.at('closed.json'), 0);
+  chmodSync(tree.at('closed'), 0);
+  for (const [file, said] of cases) {
+    const program = startProgram(t, { tree, args: ['--plugins-file', file], through: withoutPrivilege });
+    assert.deepEqual(await names(program), ['own']);
+    const warned = warnings(program, tree.path);
+    assert.equal(warned.length, 1, `${file}: ${warned.join('\n')}`);
+    assert.match(warned[0] ?? '', said);
+  }
+  chmodSync(tree.at('closed'), 0o700);
+});
+
+test('a manifest names only so many paths, and a fault does not quote a whole file (11.1)', async (t) => {
+  const skills = ['./skills', ...Array.from({ length: 100_000 }, (_, nth) => `./s${nth}`)];
+  const tree = makeTree(t, {
+    ...cached('odd/skills/pdf'),
+    [`${PLUGINS}/cache/odd/.claude-plugin/plugin.json`]: json({ name: 'odd', skills }),
+    ...installed({ 'odd@m': relative('odd') }),
+    '.claude/settings.json': json({ enabledPlugins: 'x'.repeat(100_000) }),
+  });
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await names(program), ['odd:pdf']);
+  const said = warnings(program, tree.path);
+  assert.match(said.join('\n'), /plugin "odd@m" names 100001 paths of skills; 2000 are taken/);
+  assert.ok(said.join('').length < 3000);
 });

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { listed, names, warnings } from './harness/listing.ts';
 import { startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { makeTree, skillText, type Tree } from './harness/tree.ts';
 
 /** A SKILL.md for each directory, named after its last part. */
 const skillsAt = (...directories: readonly string[]) =>
@@ -227,4 +227,44 @@ test('.agents comes before its older spelling .agent', async (t) => {
   const program = startProgram(t, { tree });
   assert.match(await program.skill('u'), /description: now/);
   assert.match(await program.skill('agents@global#2:u'), /description: old/);
+});
+
+/** The tree as seen from one of its directories. */
+const inside = (tree: Tree, name: string): Tree => ({
+  ...tree,
+  path: tree.at(name),
+  at: (one) => tree.at(`${name}/${one}`),
+});
+
+for (const [directory, env, provider, location] of [
+  ['home/.codex', {}, 'codex', 'global'],
+  ['home/.config/opencode', {}, 'opencode', 'global'],
+  ['moved/codex', { CODEX_HOME: 'moved/codex' }, 'codex', 'global'],
+  ['project/.claude', {}, 'claude', 'project'],
+] as const) {
+  test(`started in a provider's own directory, its skills are that provider's: ${directory} (11.7)`, async (t) => {
+    const tree = makeTree(t, skillsAt(`${directory}/skills/a`));
+    const moved = Object.fromEntries(Object.entries(env).map(([name, path]) => [name, tree.at(path)]));
+    const program = startProgram(t, { tree: inside(tree, directory), home: tree.at('home'), env: moved });
+    assert.deepEqual(await listed(program), [`a (${location})`]);
+    assert.match(await program.skill(`${provider}:a`), new RegExp(`Location: ${location}\nProvider: ${provider}\n`));
+    assert.match(await program.skill('custom:a'), /not found/);
+  });
+}
+
+test('started in a linked provider directory, or told to look there, it is as its user says (11.7)', async (t) => {
+  const tree = makeTree(t, skillsAt('home/.codex/skills/a'));
+  tree.link('alias', 'home/.codex');
+  const start = (name: string, ...args: readonly string[]) =>
+    listed(startProgram(t, { tree: inside(tree, name), home: tree.at('home'), args }));
+  assert.deepEqual(await start('alias'), ['a (global)']);
+  assert.deepEqual(await start('home/.codex', '--root', 'skills'), ['a (custom)']);
+});
+
+test('started at home with a moved home of claude, ~/.claude/skills counts as global (11.7)', async (t) => {
+  const tree = makeTree(t, skillsAt('elsewhere/skills/a', '.claude/skills/b', '.codex/skills/c', 'x/skills/d'));
+  const env = { CLAUDE_CONFIG_DIR: tree.at('elsewhere'), CODEX_HOME: tree.at('x') };
+  const program = startProgram(t, { tree, home: tree.path, env });
+  assert.deepEqual(await listed(program), ['a (global)', 'b (global)', 'd (global)', 'c (global)']);
+  assert.match(await program.skill('claude:b'), /Location: global\nProvider: claude\n/);
 });

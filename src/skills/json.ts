@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import { messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
+import { shorten } from '../text.ts';
 import { isFresh, isMissing, look, readRegularFile, versionOf } from './files.ts';
 
 export type JsonReading<T> =
@@ -14,7 +15,8 @@ export type JsonReading<T> =
   | { readonly kind: 'missing' }
   | { readonly kind: 'faulty' };
 
-export type JsonReader = <T>(path: string, schema: v.GenericSchema<unknown, T>) => JsonReading<T>;
+/** `role`: what the file is to us, for the person who has to mend it. */
+export type JsonReader = <T>(path: string, schema: v.GenericSchema<unknown, T>, role?: string) => JsonReading<T>;
 
 /** Gives a reader for one look at everything; faults go to `problems`. */
 export function createJsonMemory(): (problems: Problem[]) => JsonReader {
@@ -30,20 +32,27 @@ export function createJsonMemory(): (problems: Problem[]) => JsonReader {
     return next;
   }
 
-  return (problems) => (path, schema) => {
+  return (problems) => (path, schema, role) => {
     const { value, fault } = know(path);
-    if (fault !== undefined) problems.push({ where: path, what: fault });
+    if (fault !== undefined)
+      problems.push({
+        where: path,
+        what: `cannot be read${role ? ` as ${role}` : ''}: ${shorten(fault, LONGEST_FAULT)}`,
+      });
     if (value === undefined) return { kind: fault === undefined ? 'missing' : 'faulty' };
     const parsed = v.safeParse(schema, value);
     if (parsed.success) return { kind: 'read', value: parsed.output };
     const [issue] = parsed.issues;
-    problems.push({ where: path, what: `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}` });
+    const what = shorten(`${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`, LONGEST_FAULT);
+    problems.push({ where: path, what: role ? `is ${role}; ${what}` : what });
     return { kind: 'faulty' };
   };
 }
 
 // --- internal ---
 
+// A fault may quote what the file holds, which may be all of it.
+const LONGEST_FAULT = 1000;
 // Real ones have a few KiB.
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
 
@@ -71,6 +80,6 @@ function readJson(path: string, last: unknown): Omit<Known, 'version'> {
     const text = readRegularFile(path, MAX_JSON_BYTES).bytes.toString();
     return { value: JSON.parse(text.replace(/^\ufeff/, '')) };
   } catch (error) {
-    return isMissing(error) ? {} : { value: last, fault: `cannot be read: ${messageOf(error)}` };
+    return isMissing(error) ? {} : { value: last, fault: messageOf(error) };
   }
 }

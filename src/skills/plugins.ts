@@ -5,12 +5,15 @@
  * cannot be understood is a Problem of its own and stops nothing else.
  */
 import { realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { messageOf } from '../log.ts';
 import type { Plugin, Problem, Watched } from '../model.ts';
-import { isBelow, watchEntry } from './files.ts';
+import { shorten } from '../text.ts';
+import { codeOf, isBelow, isMissing, watchEntry } from './files.ts';
 import { createJsonMemory, type JsonReader } from './json.ts';
 import { claudeHome, expandHome, type Root, type Surroundings } from './roots.ts';
+import { SKILL_FILE } from './walk.ts';
 
 export interface PluginOptions extends Surroundings {
   /** Undefined: `installed_plugins.json` in the plugins root. */
@@ -38,11 +41,15 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
     const problems: Problem[] = [];
     const read = readerFor(problems);
     const enabled = new Map(settings.flatMap((path) => Object.entries(enabledIn(path, read))));
-    const installed = read(file, Installed);
+    const installed = read(file, Installed, 'the plugins file');
+    if (installed.kind === 'missing' && options.pluginsFile !== undefined) {
+      problems.push({ where: file, what: 'the plugins file is missing' });
+    }
     const entries = installed.kind === 'read' ? Object.entries(installed.value.plugins) : [];
     const roots = entries.flatMap(([id, value]) => {
       if (enabled.get(id) === false) return [];
-      const report = (what: string) => void problems.push({ where: file, what: `plugin "${id}" ${what}` });
+      const report = (what: string) =>
+        void problems.push({ where: file, what: `plugin "${shorten(id, LONGEST_ID)}" ${what}` });
       const path = installPath(value, pluginsRoot, cwd, report);
       if (path === undefined) return [];
       const plugin = pluginOf(id);
@@ -55,6 +62,13 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
 }
 
 // --- internal ---
+
+// What a message shows of a text that a file may make as long as it likes.
+const LONGEST_ID = 100;
+const LONGEST_PATH = 300;
+
+/** Paths that one manifest may name: each is looked at in every refresh, and the largest marketplace names 200. */
+export const MOST_NAMED = 2000;
 
 const PLUGIN_ROOT = { provider: 'claude', location: 'plugin' } as const;
 
@@ -111,9 +125,12 @@ function installPath(
     .filter((one) => !SCOPES.includes(one.scope) || isSameProject(one.projectPath, cwd))
     .sort((a, b) => rank(a) - rank(b))
     .map((one) => resolve(pluginsRoot, one.installPath));
-  const path = paths.find(isDirectory);
-  if (path === undefined && paths.length > 0) report(`is installed at ${paths[0]}, where there is no directory`);
-  return path;
+  const path = paths.find((one) => kindAt(one).kind === 'directory');
+  if (path !== undefined || paths[0] === undefined) return path;
+  const found = kindAt(paths[0]);
+  const why = found.kind === 'closed' ? `which cannot be looked at (${found.why})` : 'where there is no directory';
+  report(`is installed at ${shorten(paths[0], LONGEST_PATH)}, ${why}`);
+  return undefined;
 }
 
 function isSameProject(projectPath: string | undefined, cwd: string): boolean {
@@ -125,8 +142,18 @@ function isSameProject(projectPath: string | undefined, cwd: string): boolean {
   }
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+type Kind =
+  | { readonly kind: 'directory' | 'file' | 'missing' }
+  /** The system does not tell: no right to look, a circle of links, no name it could have. */
+  | { readonly kind: 'closed'; readonly why: string };
+
+/** Whatever is wrong with a path that a plugin names stays with that plugin: nothing is thrown. */
+function kindAt(path: string): Kind {
+  try {
+    return { kind: statSync(path).isDirectory() ? 'directory' : 'file' };
+  } catch (error) {
+    return isMissing(error) ? { kind: 'missing' } : { kind: 'closed', why: codeOf(error) || messageOf(error) };
+  }
 }
 
 /**
@@ -170,13 +197,23 @@ function skillDirectories(
   report: (what: string) => void,
 ): readonly Pick<Root, 'directory' | 'depth'>[] {
   if (named === undefined) return [{ directory: join(path, 'skills'), depth: 1 }];
-  return named.flatMap((relative) => {
-    const directory = resolve(path, relative);
+  if (named.length > MOST_NAMED) report(`names ${named.length} paths of skills; ${MOST_NAMED} are taken`);
+  return named.slice(0, MOST_NAMED).flatMap((relative) => {
+    const target = resolve(path, relative);
+    // Some manifests name the file instead of its directory.
+    const isHead = basename(target) === SKILL_FILE && kindAt(target).kind === 'file';
+    const directory = isHead ? dirname(target) : target;
     if (!isBelow(directory, path)) {
-      report(`names skills outside itself: ${relative}`);
+      report(`names skills outside itself: ${shorten(relative, LONGEST_PATH)}`);
       return [];
     }
-    const isSkill = statSync(join(directory, 'SKILL.md'), { throwIfNoEntry: false }) !== undefined;
+    const found = kindAt(directory);
+    if (found.kind === 'file' || found.kind === 'closed') {
+      const why = found.kind === 'closed' ? found.why : 'it is no directory';
+      report(`names skills at ${shorten(relative, LONGEST_PATH)}, which cannot be looked into (${why})`);
+      return [];
+    }
+    const isSkill = kindAt(join(directory, SKILL_FILE)).kind !== 'missing';
     return [{ directory, depth: isSkill ? 0 : 1 }];
   });
 }

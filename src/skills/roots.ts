@@ -4,7 +4,7 @@
  * Always true: custom roots come first, then `agents`, then the other providers by name; project before global.
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Location, Plugin } from '../model.ts';
 
 export interface Root {
@@ -42,10 +42,13 @@ export function findRoots(options: RootOptions): readonly Root[] {
   const custom = (directory: string) => rootAt(expandHome(options, directory), 'custom', 'custom');
   const asked = [...options.skillDirs, ...(options.root === undefined ? [] : [options.root])].map(custom);
   if (!scanDefaultDirs) return asked;
-  const own = options.root === undefined ? [{ ...custom('skills'), ...inProject }] : [];
   // Started from the home directory, the global skills are there and the project has none of its own.
-  const project = isHome(options) ? [] : projectRoots(cwd).map((root) => ({ ...root, ...inProject }));
-  return [...asked, ...own, ...[...project, ...globalRoots(options)].sort(byPrecedence)];
+  const atHome = isSameDirectory(cwd, options.home);
+  const global = globalRoots(options, atHome);
+  const own = options.root === undefined ? ownRoots(cwd, global).map((root) => ({ ...root, ...inProject })) : [];
+  const project = atHome ? [] : projectRoots(cwd).map((root) => ({ ...root, ...inProject }));
+  const [first, rest] = [own.filter(isCustom), own.filter((root) => !isCustom(root))];
+  return [...asked, ...first, ...[...rest, ...project, ...global].sort(byPrecedence)];
 }
 
 /** `$CLAUDE_CONFIG_DIR` or `~/.claude`. */
@@ -65,18 +68,31 @@ const UNIVERSAL = 'agents';
 // Looked for even while they do not exist, so that the first skill in one of them is noticed at once.
 const WELL_KNOWN = ['.agents', '.claude', '.codex'];
 
+const isCustom = ({ location }: Root) => location === 'custom';
+
+/** `./skills`. Clients also start us in a provider's own directory, where it is that provider's. */
+function ownRoots(cwd: string, global: readonly Root[]): Root[] {
+  const directory = join(cwd, 'skills');
+  if (global.some((root) => isSameDirectory(root.directory, directory))) return [];
+  const name = basename(cwd);
+  return [/^\.\w/.test(name) ? rootAt(directory, name, 'project') : rootAt(directory, 'custom', 'custom')];
+}
+
 function projectRoots(cwd: string): Root[] {
   return dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project'));
 }
 
-function globalRoots(options: RootOptions): Root[] {
+/** `atHome`: what would else be the project's directories are looked into too, though the user has moved them. */
+function globalRoots(options: RootOptions, atHome: boolean): Root[] {
   const { home, env } = options;
   const moved = new Map([
     ['.claude', claudeHome(options)],
     ['.codex', expandHome(options, env.CODEX_HOME || '~/.codex')],
   ]);
-  const own = dotDirectories(home).map((name) => {
-    return rootAt(join(moved.get(name) ?? join(home, name), 'skills'), name, 'global');
+  const own = dotDirectories(home).flatMap((name) => {
+    const usual = join(home, name);
+    const places = new Set([moved.get(name) ?? usual, ...(atHome ? [usual] : [])]);
+    return [...places].map((place) => rootAt(join(place, 'skills'), name, 'global'));
   });
   const config = join(home, '.config');
   const configured = withSkills(config, namesIn(config)).map((name) => {
@@ -126,11 +142,12 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function isHome({ cwd, home }: Surroundings): boolean {
+function isSameDirectory(a: string, b: string): boolean {
+  if (a === b) return true;
   try {
-    return realpathSync(cwd) === realpathSync(home);
+    return realpathSync.native(a) === realpathSync.native(b);
   } catch {
-    return cwd === home; // There need not be a home.
+    return false; // There need not be a home, nor any of the others.
   }
 }
 
