@@ -66,7 +66,12 @@ export interface ManifestFile {
 export type ManifestReading =
   | { readonly kind: 'whole'; readonly manifest: Manifest }
   /** It can be loaded, but not be listed with digests, and trying again would not help. */
-  | { readonly kind: 'unfit'; readonly why: string }
+  | {
+      readonly kind: 'unfit';
+      readonly why: string;
+      /** When only its front matter is at fault. */
+      readonly files?: readonly ManifestFile[];
+    }
   /** Its directory or its SKILL.md is no longer there. */
   | { readonly kind: 'gone' }
   /** It kept changing while it was read. */

@@ -8,8 +8,10 @@ import { optionRows } from '../src/cli/options.ts';
 import { LONGEST_MATCHED, LONGEST_TEMPLATE, MOST_EXPRESSIONS, MOST_TEMPLATES } from '../src/hub/templates.ts';
 import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
+import { LONGEST_ADDRESSED, MOST_SEGMENTS } from '../src/skills/address.ts';
 import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/contents.ts';
-import { MAX_FILE_BYTES } from '../src/skills/library.ts';
+import { MAX_COMPARED, MAX_FILE_BYTES } from '../src/skills/library.ts';
+import { MOST_NAMED } from '../src/skills/plugins.ts';
 import { MOST_FILES } from '../src/skills/records.ts';
 import { MAX_DEPTH } from '../src/skills/roots.ts';
 import { MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../src/skills/scan.ts';
@@ -236,6 +238,10 @@ test('the numbers among the limits in the README are those in the code', () => {
     ['directories of a skill, in `skills/list`', MAX_SKILL_DIRECTORIES.toLocaleString('en')],
     ['one file by `resources/read`', mib(MAX_FILE_BYTES)],
     ['one file by `skills.read`', mib(MAX_READ_BYTES)],
+    ["paths of skills that a plugin's manifest names", MOST_NAMED.toLocaleString('en')],
+    ['segments of a `skill://` URI', `${MOST_SEGMENTS}`],
+    ['a name with a `skill://` URI', `${LONGEST_ADDRESSED} characters`],
+    ['a file that is compared by its content when a subscriber waits for a change', mib(MAX_COMPARED)],
     ['texts in one answer of `skills.list`', mib(MAX_BODIES)],
     [
       'resource templates of one server',

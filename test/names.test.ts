@@ -128,7 +128,49 @@ test('--dedupe folds copies that are equal byte for byte, and both names still l
   assert.deepEqual(await names(startProgram(t, { tree })), ['claude:pdf', 'codex:pdf', 'cursor:pdf']);
   const program = startProgram(t, { tree, args: ['--dedupe'] });
   assert.deepEqual(await names(program), ['claude:pdf', 'cursor:pdf']);
-  assert.match(await program.skill('codex:pdf'), /^Loading: claude:pdf\n/);
+  assert.match(await program.skill('codex:pdf'), /^Loading: codex:pdf\n/);
+});
+
+test('--dedupe folds whole directories, and a full name always loads its own (11.4)', async (t) => {
+  const tree = makeTree(t, {
+    ...at('.claude', 'pdf'),
+    ...at('.codex', 'pdf'),
+    '.claude/skills/pdf/ref/a.md': 'one',
+    '.codex/skills/pdf/ref/a.md': 'two',
+    ...at('.claude', 'same'),
+    ...at('.codex', 'same'),
+    '.claude/skills/same/ref/a.md': 'one',
+    '.codex/skills/same/ref/a.md': 'one',
+    ...at('.claude', 'more'),
+    ...at('.codex', 'more'),
+    '.codex/skills/more/extra.md': 'x',
+    // Not YAML, and folded all the same.
+    ...at('.claude', 'odd', '---\nname: odd\ndescription: use: it\n---\n'),
+    ...at('.codex', 'odd', '---\nname: odd\ndescription: use: it\n---\n'),
+  });
+  const program = startProgram(t, { tree, args: ['--dedupe', '--no-refresh'] });
+  const expected = ['claude:more', 'odd', 'claude:pdf', 'same', 'codex:more', 'codex:pdf'];
+  assert.deepEqual(await names(program), expected);
+  for (const provider of ['claude', 'codex']) {
+    for (const name of ['pdf', 'same']) {
+      const text = await program.skill(`${provider}:${name}`);
+      assert.match(text, new RegExp(`Base directory: ${tree.at(`.${provider}/skills/${name}`)}\n`));
+    }
+    const { structuredContent } = await program.call('skills.read', { name: `${provider}:pdf`, path: 'ref/a.md' });
+    assert.match(JSON.stringify(structuredContent ?? {}), /./);
+  }
+  // Copies that part while the server runs are two from then on, though no SKILL.md has changed.
+  tree.write('.codex/skills/same/ref/a.md', 'three');
+  await program.call('skills.list', {});
+  assert.deepEqual(await names(program), [
+    'claude:more',
+    'odd',
+    'claude:pdf',
+    'claude:same',
+    'codex:more',
+    'codex:pdf',
+    'codex:same',
+  ]);
 });
 
 test('a name is only ever looked up, never a path', async (t) => {

@@ -12,6 +12,7 @@ import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
+import { findFingerprints, NO_FINGERPRINTS, sameFingerprints } from './copies.ts';
 import { buildSnapshot } from './snapshot.ts';
 
 export interface Refreshed {
@@ -67,6 +68,7 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
   let everybodyCame = false;
   let isWhole = false;
   let contributions: readonly Contribution[] = [];
+  let known = NO_FINGERPRINTS;
   let running: Promise<Snapshot> | undefined;
   let next: Promise<Snapshot> | undefined;
 
@@ -78,8 +80,8 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
       return contribution;
     } catch (error) {
       const what = `could not be refreshed: ${messageOf(error)}`;
-      const known = failing.get(source);
-      if (known?.what === what) return known.kept; // The same failure again is no change.
+      const failed = failing.get(source);
+      if (failed?.what === what) return failed.kept; // The same failure again is no change.
       const last = good.get(source) ?? NOTHING;
       const kept = { ...last, problems: [...last.problems, { where: source.name, what }] };
       failing.set(source, { what, kept });
@@ -95,14 +97,20 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     const loaded = await Promise.all(sources.map(load));
     const late = before ? [] : loaded.flatMap(({ awaited }) => awaited ?? []);
     const complete = isWhole || awaitsNobody || (!before && late.length === 0);
-    const rules = { filter: await filter, dedupe: options.dedupe, complete };
+    const skills = loaded.flatMap((contribution) => contribution.skills);
+    const fingerprints = options.dedupe ? await findFingerprints(skills) : NO_FINGERPRINTS;
+    const rules = { filter: await filter, fingerprints, complete };
     // What a filter has against the first complete lists is not known before.
     const judged = complete === isWhole || rules.filter === undefined;
     const changed =
-      !judged || loaded.length !== contributions.length || loaded.some((one, at) => one !== contributions[at]);
+      !judged ||
+      !sameFingerprints(fingerprints, known) ||
+      loaded.length !== contributions.length ||
+      loaded.some((one, at) => one !== contributions[at]);
     const after = before && !changed ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
     const listed = isWhole ? before : undefined;
     contributions = loaded;
+    known = fingerprints;
     current = after;
     first.make(after);
     isWhole = complete;

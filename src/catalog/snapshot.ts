@@ -7,12 +7,13 @@ import { addressSteps, compare } from '../skills/address.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
 import { createPacer, drive } from '../skills/pace.ts';
 import { createNames, findAmbiguous, findShadowed } from '../skills/resolve.ts';
+import type { Fingerprints } from './copies.ts';
 
 export interface SnapshotOptions {
   /** Undefined: everything is served. */
   readonly filter: Filter | undefined;
-  /** Fold byte-identical copies of one name into one. */
-  readonly dedupe: boolean;
+  /** Copies of one name that are to be folded into one have equal ones. */
+  readonly fingerprints: Fingerprints;
   /** Whether all sources have come, or had their moment: a pattern may be for what is still on its way. */
   readonly complete: boolean;
 }
@@ -33,7 +34,7 @@ export async function buildSnapshot(
   const chosen = options.filter ? choose(offer, options.filter, servers) : { ...offer, idle: [] };
   const { skills, tools, resources, idle } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
-  const names = createNames(skills, findStandIns(skills, options.dedupe));
+  const names = createNames(skills, findStandIns(skills, options.fingerprints));
   const { addresses, problems: unaddressed } = await drive(addressSteps(names.listed), createPacer());
   const problems = contributions.flatMap((contribution) => contribution.problems);
   return Object.freeze({
@@ -126,12 +127,12 @@ function foldTemplates(all: readonly Template[]) {
   return { templates, repeated };
 }
 
-/** Further ways to a directory already met and, if asked, further copies of a file already met: each with its first. */
-function findStandIns(skills: readonly Skill[], dedupe: boolean): ReadonlyMap<Skill, Skill> {
+/** Further ways to a directory already met and, if asked, further copies of one already met: each with its first. */
+function findStandIns(skills: readonly Skill[], fingerprints: Fingerprints): ReadonlyMap<Skill, Skill> {
   const firsts = new Map<string, Skill>();
   const standIns = new Map<Skill, Skill>();
   for (const skill of skills) {
-    const copy = dedupe && skill.text !== undefined ? `${skill.key}\0${skill.text}` : skill.place;
+    const copy = fingerprints.get(skill) ?? skill.place;
     const first = firsts.get(skill.place) ?? firsts.get(copy);
     if (first && first !== skill) standIns.set(skill, first);
     else firsts.set(skill.place, skill).set(copy, skill);

@@ -10,6 +10,8 @@ import type { Registry } from '../catalog/registry.ts';
 import type { Addresses, Listed, Snapshot } from '../model.ts';
 import { internalError, isObject, type Method, type Params, type Session } from '../protocol/index.ts';
 import { parentsOf, placeAt, uriOf } from '../skills/address.ts';
+import { LAWFUL_NAME, UNLAWFUL } from '../skills/skill.ts';
+import { visibleLine } from '../text.ts';
 import { itemsAfter, nextAfter } from './pages.ts';
 import type { Promises } from './promises.ts';
 import { isServed, NOT_AT_ALL, nothingAt, textParam } from './resources.ts';
@@ -116,6 +118,8 @@ type EntryReading =
 
 type EntryReader = (root: string, listed: Listed) => Promise<EntryReading>;
 
+const STRANGE_NAME = 'its name has blanks around it, line breaks or characters that cannot be seen';
+
 // A file that is saved by renaming is gone for an instant.
 const GRACE_MS = 60;
 
@@ -123,6 +127,8 @@ const GRACE_MS = 60;
 function createReader(unlisted: Unlisted, signal: AbortSignal): EntryReader {
   let hasWaited = false;
   return async (root, listed) => {
+    // Known from the scan, and a Problem since; its files are resources like any other.
+    if (!LAWFUL_NAME.test(listed.skill.name)) return { kind: 'unfit', why: UNLAWFUL };
     let reading = await makeEntry(root, listed, signal);
     if (reading.kind === 'gone' && !hasWaited) {
       hasWaited = true;
@@ -194,7 +200,9 @@ async function makeEntry(root: string, { skill }: Listed, signal: AbortSignal): 
   const parsed = v.safeParse(Head, head);
   if (!parsed.success) return { kind: 'unfit', why: `its ${parsed.issues[0].message}` };
   // On disk it has another name already; the next refresh gives it another URI.
-  if (parsed.output.name !== skill.name) return { kind: 'moving' };
+  if (visibleLine(parsed.output.name) !== skill.name) return { kind: 'moving' };
+  // Hosts compare what stands in the file with the URI, and refuse what differs.
+  if (parsed.output.name !== skill.name) return { kind: 'unfit', why: STRANGE_NAME };
   const resources =
     files === 'dynamic' ? files : files.map(({ path, digest, size }) => ({ uri: uriOf(root, path), digest, size }));
   return { kind: 'whole', entry: { uri: uriOf(root, 'SKILL.md'), frontmatter: head, resources } };

@@ -3,11 +3,16 @@
  * Owns: the spelling of URIs, and which skill gets which. Leaves alone: what is behind a URI (library.ts).
  * Always true:
  * - no two skills have one URI, and no skill's URI lies below another's unless its directory does too;
- * - a URI ends with the skill's own name; a path taken from a URI never leaves the skill by its text.
+ * - a URI ends with the skill's own name, encoded where it must be; a path taken from a URI never leaves the skill by its text.
  */
 import { sep } from 'node:path';
 import type { Addresses, Listed, Problem, Skill } from '../model.ts';
-import { LAWFUL_NAME } from './skill.ts';
+import { LAWFUL_NAME, UNLAWFUL } from './skill.ts';
+
+/** A skill lies at most 8 levels below its root, and nobody nests files a hundred deep. Each level costs a look-up. */
+export const MOST_SEGMENTS = 128;
+/** Of a name with a URI. Encoded it has nine times as many characters at most, which leaves room for a path behind it. */
+export const LONGEST_ADDRESSED = 512;
 
 export interface Addressing {
   readonly addresses: Addresses;
@@ -32,13 +37,12 @@ export function* addressSteps(listed: readonly Listed[]): Generator<void, Addres
     if (found.has(skill)) return found.get(skill);
     found.set(skill, undefined);
     const outer = enclosing(skill, byDirectory, find);
-    const root = LAWFUL_NAME.test(skill.name)
-      ? outer
-        ? inner(skill, outer)
-        : space.take(candidates(skill, counts))
-      : undefined;
+    const isShort = skill.name.length <= LONGEST_ADDRESSED;
+    const root = outer ? inner(skill, outer) : isShort ? space.take(candidates(skill, counts)) : undefined;
     found.set(skill, root);
-    if (root === undefined) problems.push({ where: skill.file, what: whyNot(skill), mild: true });
+    if (root === undefined || !LAWFUL_NAME.test(skill.name)) {
+      problems.push({ where: skill.file, what: whyNot(skill), mild: true });
+    }
     return root;
   }
 
@@ -77,7 +81,7 @@ export function placeAt({ roots }: Addresses, uri: string): Place | undefined {
   const segments: string[] = [];
   for (const part of parts) {
     const segment = decodeSegment(part);
-    if (segment === undefined || !isPlainSegment(segment)) return undefined;
+    if (segment === undefined) return undefined;
     segments.push(segment);
   }
   const whole = SCHEME + segments.map(encodeSegment).join('/');
@@ -85,7 +89,11 @@ export function placeAt({ roots }: Addresses, uri: string): Place | undefined {
   for (let [end, length] = [whole.length, segments.length]; length > 0; length--) {
     const root = whole.slice(0, end);
     const listed = roots.get(root);
-    if (listed) return { root, listed, path: segments.slice(length).join('/') };
+    if (listed) {
+      // A skill's name may hold anything, a slash even; what comes behind it is looked for on disk.
+      const path = segments.slice(length);
+      return path.every(isPlainSegment) ? { root, listed, path: path.join('/') } : undefined;
+    }
     end = whole.lastIndexOf('/', end - 1);
   }
   return undefined;
@@ -114,8 +122,6 @@ export function compare(a: string, b: string): number {
 const SCHEME = 'skill://';
 // The longest path most systems take has 4096 bytes; percent-encoding triples it at most.
 const LONGEST_URI = 3 * 4096;
-// A skill lies at most 8 levels below its root, and people do not nest files a hundred deep. Each level costs a look-up.
-const MOST_SEGMENTS = 128;
 // On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
 const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
 
@@ -163,21 +169,22 @@ function* candidates(skill: Skill, counts: Map<string, number>): Generator<strin
   const { name, provider, location, plugin, directory } = skill;
   // A skill of a server lies at a URI already.
   if (directory.startsWith(SCHEME)) yield directory;
-  const start = SCHEME + prefixSegment(provider);
-  const at = (prefix: string) => `${start}/${prefixSegment(prefix)}/${name}`;
-  yield plugin ? at(plugin.name) : `${start}/${name}`;
+  const start = SCHEME + ownSegment(provider);
+  const last = ownSegment(name);
+  const at = (prefix: string) => `${start}/${ownSegment(prefix)}/${last}`;
+  yield plugin ? at(plugin.name) : `${start}/${last}`;
   const longest = plugin ? `${plugin.name}@${plugin.marketplace}` : location;
   const full = at(longest);
   yield full;
-  // A name has no @, so no skill can stand above all of these.
+  // Only so many skills can stand above some of these.
   for (let nth = (counts.get(full) ?? 1) + 1; ; nth++) {
     counts.set(full, nth);
     yield at(`${longest}@${nth}`);
   }
 }
 
-/** A prefix is ours to choose, but must not be read as "here" or "up". */
-function prefixSegment(text: string): string {
+/** Must not be read as "here" or "up". */
+function ownSegment(text: string): string {
   return /^\.{0,2}$/.test(text) ? '_' : encodeSegment(text);
 }
 
@@ -205,8 +212,6 @@ function parentOf(directory: string): string {
 }
 
 function whyNot({ name }: Skill): string {
-  const fault = LAWFUL_NAME.test(name)
-    ? 'it lies inside another skill and its directory has another name'
-    : 'its name is not 1 to 64 lower-case letters, digits and single hyphens';
+  const fault = LAWFUL_NAME.test(name) ? 'it lies inside another skill and its directory has another name' : UNLAWFUL;
   return `is not in skills/list, because ${fault}; it loads by the skill tool`;
 }

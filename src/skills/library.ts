@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { messageOf } from '../log.ts';
-import type { FileReading, Manifest, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
+import type { FileReading, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { type Child, find, findFiles, list, MAX_SKILL_TOTAL, Unfit } from './contents.ts';
 import { codeOf, ELSEWHERE, isFresh, isMissing, look, NOFOLLOW, placeOf, readRegularFile, versionOf } from './files.ts';
 import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
@@ -18,6 +18,8 @@ import { createRecords, type FileRecord, type Records } from './records.ts';
 
 /** The largest single file that is read at all. */
 export const MAX_FILE_BYTES = MAX_SKILL_TOTAL;
+/** Larger files count as changed when their times say so: to read them costs more than a notification too many. */
+export const MAX_COMPARED = 1024 * 1024;
 
 export interface Library {
   /** `directory`: without any link. What a link in its place would lead to is never given. */
@@ -26,15 +28,13 @@ export interface Library {
 
 export function createLibrary(): Library {
   const records = createRecords();
+  const inTurn = createTurns();
   return {
     filesOf: (directory) => ({
       manifest: (signal) => readManifest(directory, records, signal),
       read: (path) => readFile(directory, path),
       list: async (path) => list(directory, path)?.map(asChild),
-      async version(path) {
-        const spot = find(directory, path);
-        return typeof spot === 'object' && spot.stats.isFile() ? versionOf(spot.stats) : undefined;
-      },
+      version: (path) => inTurn(() => contentVersion(directory, path, records)),
     }),
   };
 }
@@ -85,12 +85,9 @@ async function tryManifest(directory: string, records: Records): Promise<Manifes
   if (identityOf(directory) !== before) return undefined;
   const head = files.find(({ path }) => path === HEAD_FILE)?.head;
   if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
-  if (head.kind === 'unfit') return head;
-  const manifest: Manifest = {
-    head: head.fields,
-    files: files.map(({ path, size, digest }) => ({ path, size, digest })),
-  };
-  return { kind: 'whole', manifest };
+  const listing = files.map(({ path, size, digest }) => ({ path, size, digest }));
+  if (head.kind === 'unfit') return { ...head, files: listing };
+  return { kind: 'whole', manifest: { head: head.fields, files: listing } };
 }
 
 const HEAD_FILE = 'SKILL.md';
@@ -114,6 +111,33 @@ async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
   const text = textOf(bytes);
   if (text === undefined) return { kind: 'unfit', why: 'its SKILL.md is not UTF-8' };
   return readFrontMatter(text);
+}
+
+/** The digest of a file, so that one which was only touched is the same; undefined when there is none. */
+function contentVersion(directory: string, path: string, records: Records): string | undefined {
+  const spot = find(directory, path);
+  if (typeof spot !== 'object' || !spot.stats.isFile()) return undefined;
+  const { real, stats } = spot;
+  const version = versionOf(stats);
+  const known = records.recall(real, version);
+  if (known) return known.digest;
+  if (stats.size > MAX_COMPARED) return version;
+  const reading = readRegularFile(real, MAX_COMPARED, NOFOLLOW);
+  if (reading.version !== version) return version; // It is changing: the next look will tell.
+  const digest = digestOf(reading.bytes);
+  if (!isFresh(stats)) records.keep(real, version, { size: reading.bytes.length, digest });
+  return digest;
+}
+
+/** One piece of work after the other, with rests: whoever asks for a thousand must not hold everybody else. */
+function createTurns() {
+  const pace = createPacer();
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => T): Promise<T> => {
+    const next = last.then(pace).then(work);
+    last = next.catch(() => {}); // A failure is for the one who asked.
+    return next;
+  };
 }
 
 async function readFile(directory: string, path: string): Promise<FileReading> {

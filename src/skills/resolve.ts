@@ -15,15 +15,21 @@ export function nameKey(name: string): string {
   return composed(composed(plain).toLowerCase());
 }
 
-/** `ways`: skills in order of precedence. `standIns`: those of them that are only another way to one of the others. */
+/**
+ * `ways`: skills in order of precedence. `standIns`: those of them that are only another way to one of the others, or a
+ * copy of it. A bare name means the other then; a full name always means its own directory.
+ */
 export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill, Skill>): Names {
   const groups = groupBy(ways, (skill) => skill.key);
   const groupOf = (skill: Skill) => groups.get(skill.key) ?? [skill];
   const meant = (skills: readonly Skill[]) => [...new Set(skills.map((skill) => standIns.get(skill) ?? skill))];
+  const exactly = (skills: readonly Skill[]) => [
+    ...new Set(skills.map((skill) => [standIns.get(skill)].find((one) => one?.place === skill.place) ?? skill)),
+  ];
   let index: FullIds | undefined;
   // Most trees have no two skills of one name and are never asked for a full id, so they never need this.
   const fullIds = () => {
-    index ??= indexFullIds(groups.values(), meant);
+    index ??= indexFullIds(groups.values(), exactly);
     return index;
   };
   const lookUp = (key: string): readonly Skill[] => {

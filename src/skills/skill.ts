@@ -53,6 +53,8 @@ export function cutHead(text: string): string | { readonly why: string } {
 /** A name by the Agent Skills specification. */
 export const LAWFUL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
+export const UNLAWFUL = 'its name is not 1 to 64 lower-case letters, digits and single hyphens';
+
 /** What the Agent Skills rules have against a name. It loads all the same: a fifth of all public skills break them. */
 export function remarkOn(name: string, directory: string): Omit<Problem, 'where'> | undefined {
   if (!LAWFUL_NAME.test(name)) return { what: `name "${name}" is not 1 to 64 of a-z, 0-9 and single -`, mild: true };

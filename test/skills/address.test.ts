@@ -95,9 +95,28 @@ const TABLE: readonly (readonly [
     ['skill://claude/out', undefined],
   ],
   [
-    'a skill inside one that has no URI stands for itself',
+    'a name that the rules do not allow is encoded, and holds what lies inside it (11.5)',
     [
       { name: 'Not Lawful', at: 'x' },
+      { name: 'in', at: 'x/in' },
+      { name: 'ü' },
+      { name: 'a/b', at: 'y' },
+      { name: '..', at: 'z' },
+      { name: '数据分析', at: 'w' },
+    ],
+    [
+      'skill://claude/Not%20Lawful',
+      'skill://claude/Not%20Lawful/in',
+      'skill://claude/%C3%BC',
+      'skill://claude/a%2Fb',
+      'skill://claude/_',
+      'skill://claude/%E6%95%B0%E6%8D%AE%E5%88%86%E6%9E%90',
+    ],
+  ],
+  [
+    'a skill inside one that has no URI stands for itself',
+    [
+      { name: 'x'.repeat(600), at: 'x' },
       { name: 'in', at: 'x/in' },
     ],
     [undefined, 'skill://claude/in'],
@@ -163,4 +182,17 @@ test('a URI has no more segments than a path has levels (10.4)', () => {
   const path = Array(100).fill('d').join('/');
   assert.equal(placeAt(addresses, `skill://claude/a/${path}`)?.path, path);
   assert.equal(placeAt(addresses, `skill://claude/a/${path}/${path}`), undefined);
+});
+
+test('a name with any character in it leads back to its skill, and to nothing beside it (11.5)', () => {
+  const names = ['PDF Tools', 'ü', 'a/b', '..', '.', '%2e%2e', '100%', 'a?b#c', 'global', 'global@2', '💾', 'x:y\\z'];
+  const all = names.map((name, nth) => listed({ name, at: `d${nth}` }));
+  const { addresses } = createAddresses(all);
+  for (const one of all) {
+    const root = addresses.rootOf(one.skill) ?? '';
+    assert.equal(placeAt(addresses, uriOf(root, 'SKILL.md'))?.listed, one, root);
+    assert.equal(placeAt(addresses, `${root}/..`), undefined);
+    assert.equal(placeAt(addresses, `${root}/%2e%2e/x`), undefined);
+    assert.equal(placeAt(addresses, `${root}/a%2Fb`), undefined);
+  }
 });

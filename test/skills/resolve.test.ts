@@ -41,7 +41,9 @@ const namesOf = async (skills: readonly Skill[], dedupe = false): Promise<Names>
   (await snapshotOf(skills, dedupe)).names;
 
 function snapshotOf(skills: readonly Skill[], dedupe = false) {
-  return buildSnapshot([{ ...NOTHING, skills }], { filter: undefined, dedupe, complete: true }, 1);
+  const texts = skills.map((one) => [one, one.text ?? ''] as const);
+  const fingerprints = new Map(dedupe ? texts.filter(([, text]) => text !== '') : []);
+  return buildSnapshot([{ ...NOTHING, skills }], { filter: undefined, fingerprints, complete: true }, 1);
 }
 
 const ids = (names: Names) => names.listed.map(({ id }) => id);
@@ -207,7 +209,7 @@ test('names: byte-identical copies are folded when asked for, and only then', as
   assert.deepEqual(ids(await namesOf(skills)), ['claude:pdf', 'codex:pdf', 'cursor:pdf']);
   const folded = await namesOf(skills, true);
   assert.deepEqual(ids(folded), ['claude:pdf', 'cursor:pdf']);
-  assert.equal(shown(folded.resolve('codex:pdf'), skills), 0);
+  assert.equal(shown(folded.resolve('codex:pdf'), skills), 1);
 });
 
 test('names: a shadowed skill is a Problem that says how it loads', async () => {

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { renameSync, utimesSync } from 'node:fs';
+import { test } from 'node:test';
+import { type Answer, modern, startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+
+test('a file that is only touched or written with the same bytes is no change; one that differs is (11.8)', async (t) => {
+  const paths = ['SKILL.md', 'ref/a.md'];
+  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf'), '.claude/skills/pdf/ref/a.md': 'one' });
+  const at = (path: string) => `.claude/skills/pdf/${path}`;
+  const program = startProgram(t, { tree, args: ['--refresh-interval', '600000', '--no-watch'] });
+  await program.handshake();
+  for (const path of paths) await program.request('resources/subscribe', { uri: `skill://claude/pdf/${path}` });
+  const notices = () => program.received.filter(({ method }: Answer) => method !== undefined);
+  // Revalidates the registry; the look at what is subscribed to follows right after it.
+  const refresh = () => program.call('skills.list', {});
+  for (const path of paths) utimesSync(tree.at(at(path)), new Date(), new Date());
+  await refresh();
+  for (const [nth, path] of paths.entries())
+    renameSync(tree.write(`copy${nth}`, nth === 0 ? skillText('pdf') : 'one'), tree.at(at(path)));
+  await refresh();
+  tree.write(at('ref/a.md'), 'two');
+  await refresh();
+  const notice = await program.waitFor(
+    ({ method }: Answer) => method === 'notifications/resources/updated',
+    'the notice',
+  );
+  assert.equal(notice.params.uri, 'skill://claude/pdf/ref/a.md');
+  assert.equal(notices().length, 1, JSON.stringify(notices()));
+});
+
+test('a subscription to many files holds nobody up (11.8)', async (t) => {
+  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
+  for (let nth = 0; nth < 200; nth++) tree.write(`.claude/skills/pdf/f${nth}`, Buffer.alloc(900_000, nth));
+  const program = startProgram(t, { tree, args: ['--no-refresh'] });
+  await program.request('tools/list', modern());
+  const uris = Array.from({ length: 200 }, (_, nth) => `skill://claude/pdf/f${nth}`);
+  const params = modern({ notifications: { resourceSubscriptions: uris } });
+  program.send({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params });
+  const isBegun = ({ method }: Answer) => method === 'notifications/subscriptions/acknowledged';
+  let longest = 0;
+  while (!program.received.some(isBegun)) {
+    const start = performance.now();
+    await program.request('server/discover', modern());
+    longest = Math.max(longest, performance.now() - start);
+  }
+  // All of them together take a second or two, in slices of a few milliseconds.
+  assert.ok(longest < 400, `${Math.round(longest)} ms`);
+});
