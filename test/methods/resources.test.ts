@@ -15,9 +15,9 @@ test('resources/list has one resource per skill, with what its front matter says
     '.agents/skills/Not Lawful/SKILL.md': skillText('Not Lawful'),
   });
   const program = startProgram(t, { tree });
-  const about = (uri: string, title: string, description: string) => ({
+  const about = (uri: string, title: string, description: string, name = 'pdf') => ({
     uri,
-    name: 'pdf',
+    name,
     title,
     description,
     mimeType: 'text/markdown',
@@ -25,6 +25,7 @@ test('resources/list has one resource per skill, with what its front matter says
   for (const [, speak] of ERAS) {
     const { result } = await speak(program)('resources/list');
     assert.deepEqual(result.resources, [
+      about('skill://agents/Not%20Lawful/SKILL.md', 'Not Lawful', 'About Not Lawful', 'Not Lawful'),
       about('skill://claude/global/pdf/SKILL.md', 'claude@global:pdf', 'Shadowed'),
       about('skill://claude/pdf/SKILL.md', 'claude:pdf', 'Work with PDF files'),
       about('skill://codex/pdf/SKILL.md', 'codex:pdf', 'Another'),
