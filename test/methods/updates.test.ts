@@ -19,7 +19,8 @@ test('a file that is only touched or written with the same bytes is no change; o
   for (const [nth, path] of paths.entries())
     renameSync(tree.write(`copy${nth}`, nth === 0 ? skillText('pdf') : 'one'), tree.at(at(path)));
   await refresh();
-  tree.write(at('ref/a.md'), 'two');
+  // In one step: a look that comes in the middle of a write sees a change, and rightly.
+  renameSync(tree.write('copy2', 'two'), tree.at(at('ref/a.md')));
   await refresh();
   const notice = await program.waitFor(
     ({ method }: Answer) => method === 'notifications/resources/updated',
@@ -38,12 +39,14 @@ test('a subscription to many files holds nobody up (11.8)', async (t) => {
   const params = modern({ notifications: { resourceSubscriptions: uris } });
   program.send({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params });
   const isBegun = ({ method }: Answer) => method === 'notifications/subscriptions/acknowledged';
+  const begin = performance.now();
   let longest = 0;
   while (!program.received.some(isBegun)) {
     const start = performance.now();
     await program.request('server/discover', modern());
     longest = Math.max(longest, performance.now() - start);
   }
-  // All of them together take a second or two, in slices of a few milliseconds.
-  assert.ok(longest < 400, `${Math.round(longest)} ms`);
+  // The slices are of a few milliseconds; without any, one answer would take as long as all the files.
+  const all = performance.now() - begin;
+  assert.ok(longest < Math.max(all / 3, 300), `${Math.round(longest)} of ${Math.round(all)} ms`);
 });

@@ -166,15 +166,15 @@ test('a URI leads back to its file, however it is spelled', () => {
 
 test('a long URI costs linear time, wherever it leads (10.4)', () => {
   const { addresses } = createAddresses([listed({ name: 'a' })]);
-  const start = performance.now();
+  const start = process.cpuUsage();
   for (const piece of ['a/', '%61/', 'ü/', 'x', '%', '/', 'a/../', '%2F']) {
     for (const prefix of ['skill://claude/a/', 'skill://', 'skill://claude/']) {
       const uri = prefix + piece.repeat(12_000 / piece.length);
       for (const one of [uri, `${uri}x`, uri.slice(0, 12_000)]) placeAt(addresses, one);
     }
   }
-  const took = performance.now() - start;
-  assert.ok(took < 500, `${Math.round(took)} ms`);
+  const took = process.cpuUsage(start).user / 1000;
+  assert.ok(took < 1000, `${Math.round(took)} ms`);
 });
 
 test('a URI has no more segments than a path has levels (10.4)', () => {

@@ -263,7 +263,7 @@ test('skills.read gives text as text and other bytes as an embedded resource', a
     },
   ]);
   const odd = await read('odd name', 'logo.png');
-  assert.match(odd.content[0].resource.uri, /^file:\/\/\/.*\/Odd%20Name\/logo\.png$/);
+  assert.equal(odd.content[0].resource.uri, 'skill://custom/Odd%20Name/logo.png');
 });
 
 test('skills.read answers whatever is no file of the skill with an error a model can act on', async (t) => {
