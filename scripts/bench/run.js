@@ -4,7 +4,7 @@
  * machine mean nothing alone.
  */
 
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ phases: ${PHASES.map(({ name }) => name).join(' ')} (all when none is named)
 const options = readOptions();
 if (options !== undefined) process.exitCode = await main(options);
 
-async function main({ values, phases }) {
+async function main({ values, phases, node }) {
   install();
   build();
   const temporary = mkdtempSync(join(temporaryPlace(), 'skillwire-bench-'));
@@ -50,7 +50,6 @@ async function main({ values, phases }) {
   process.on('exit', remove);
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
   const bench = createBench(values, temporary);
-  const node = execFileSync(bench.node, ['--version'], { encoding: 'utf8' }).trim();
   warnOfLoad();
   console.log(`Node ${node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`);
   if (values.quick) console.log('quick run: few rounds, at most 1,500 skills; no number here says much');
@@ -156,6 +155,12 @@ function report({ rows, failures, peers }, node, phases, values) {
   return values.check && missed.length + missing.length > 0 ? 1 : 0;
 }
 
+function versionOf(node) {
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  if (!/^v\d+\./.test(stdout)) throw new Error(`${node} is no Node`);
+  return stdout.trim();
+}
+
 function readOptions() {
   try {
     const { values, positionals } = parseArgs({
@@ -174,7 +179,7 @@ function readOptions() {
     const unknown = positionals.filter((name) => !PHASES.some((phase) => phase.name === name));
     if (unknown.length > 0) throw new Error(`no phase is called ${unknown.join(', ')}`);
     const phases = PHASES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-    if (!values.help) return { values, phases };
+    if (!values.help) return { values, phases, node: versionOf(values.node ?? process.execPath) };
     console.log(USAGE);
   } catch (error) {
     console.error(`${error.message}\n${USAGE}`);

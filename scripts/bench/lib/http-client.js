@@ -5,8 +5,9 @@
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
-import { endChild, startChild } from './processes.js';
+import { endChild, reasonIn, startChild } from './processes.js';
 import { templateOf, wrong } from './stdio-client.js';
 
 const MODERN = '2026-07-28';
@@ -32,7 +33,7 @@ export async function startHttpServer({ node, args, home }) {
   } finally {
     clearTimeout(timer);
   }
-  throw new Error(`${args[0]} ended before it listened: ${log.slice(-500)}`);
+  throw new Error(`${basename(args[0])} ended before it listened: ${reasonIn(log)}`);
 }
 
 /** A request of either era as `{ url, body(id), headers }`. */

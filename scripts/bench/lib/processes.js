@@ -38,7 +38,7 @@ export function runCommand(command, args, { cwd, timeout = 180_000 }) {
     child.once('close', (code, signal) => {
       alive.delete(child);
       if (code === 0) done();
-      else fail(new Error(`${command} ${args[0]} ended with ${code ?? signal}: ${log.slice(-300)}`));
+      else fail(new Error(`${command} ${args[0]} ended with ${code ?? signal}: ${reasonIn(log)}`));
     });
   });
 }
@@ -73,6 +73,15 @@ export function cpuMicros(pid) {
 export function memoryMiB(pid) {
   const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
+}
+
+/** Why a program ended, in one line of what it wrote: the error it names, else the last thing it said. */
+export function reasonIn(log) {
+  const lines = log.split('\n').filter((line) => line.trim() !== '');
+  return (lines.find((line) => /^(npm error |\w*Error\b)/.test(line)) ?? lines.at(-1) ?? 'it wrote nothing').slice(
+    0,
+    300,
+  );
 }
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

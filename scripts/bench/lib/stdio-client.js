@@ -3,7 +3,7 @@
  * Under load it compares bytes with an answer that was parsed and checked before: only the id may differ. Parsing each
  * answer would make this process, not the server, the slower of the two.
  */
-import { cpuMicros, endChild, startChild } from './processes.js';
+import { cpuMicros, endChild, reasonIn, startChild } from './processes.js';
 
 const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
 // All ids have seven digits, so that all answers to one request have one length.
@@ -20,7 +20,7 @@ export function connect({ node, args, cwd, home }) {
     log = (log + text).slice(-1_000_000);
   });
   const gone = new Promise((_, fail) => {
-    child.once('exit', (code, signal) => fail(new Error(`the server ended (${code ?? signal}): ${log.slice(-500)}`)));
+    child.once('exit', (code, signal) => fail(new Error(`the server ended (${code ?? signal}): ${reasonIn(log)}`)));
   });
   gone.catch(() => {});
   splitLines(child.stdout, listeners);
