@@ -10,7 +10,7 @@ import type { Listed, ResourceDefinition, Snapshot, TemplateDefinition } from '.
 import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/mime.ts';
-import { visibleLine } from '../text.ts';
+import { printable, visibleLine } from '../text.ts';
 import { pageOf } from './pages.ts';
 import type { Promises } from './promises.ts';
 
@@ -166,7 +166,7 @@ async function childrenIn({ addresses }: Snapshot, { root, listed, path }: Place
   const children = await listed.skill.files.list(path, signal);
   return children?.map(({ name, kind, size }): ResourceDefinition => {
     const uri = uriOf(root, path === '' ? name : `${path}/${name}`);
-    const shown = visibleLine(name);
+    const shown = visibleLine(name) || printable(name);
     if (kind === 'directory') return { uri, name: shown, mimeType: DIRECTORY_TYPE };
     const mimeType = typeOfName(name);
     const sized = size === undefined ? {} : { size };
