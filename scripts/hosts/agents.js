@@ -30,6 +30,24 @@ const claude = ({ name, env, search }) => ({
   }),
 });
 
+const qwen = ({ name, entry, search }) => ({
+  name,
+  folder: 'qwen-code',
+  packages: ['@qwen-code/qwen-code@0.24.4'],
+  search,
+  env: ({ model }) => ({ OPENAI_API_KEY: 'dummy', OPENAI_BASE_URL: `${model}/v1`, OPENAI_MODEL: 'fake' }),
+  setup: ({ server }) => ({
+    files: {
+      '.qwen/settings.json': {
+        mcpServers: { [SERVER]: { ...server, ...entry } },
+        security: { auth: { selectedType: 'openai' } },
+        privacy: { usageStatisticsEnabled: false },
+      },
+    },
+    commands: [['qwen', '--debug', '--yolo', '-p', PROMPT]],
+  }),
+});
+
 export const AGENTS = [
   claude({
     name: 'claude-code',
@@ -122,27 +140,16 @@ export const AGENTS = [
       ],
     }),
   },
-  {
+  qwen({
     name: 'qwen-code',
-    packages: ['@qwen-code/qwen-code@0.24.4'],
     search: {
       tool: 'tool_search',
       names: { skill: `mcp__${SERVER}__skill`, list: `mcp__${SERVER}__skills_list` },
       args: (name) => ({ query: `select:${name}` }),
       wrap: (name, args) => ({ call: 'tool_call', args: { name, arguments: args } }),
     },
-    env: ({ model }) => ({ OPENAI_API_KEY: 'dummy', OPENAI_BASE_URL: `${model}/v1`, OPENAI_MODEL: 'fake' }),
-    setup: (context) => ({
-      files: {
-        '.qwen/settings.json': {
-          ...mcpServers(context),
-          security: { auth: { selectedType: 'openai' } },
-          privacy: { usageStatisticsEnabled: false },
-        },
-      },
-      commands: [['qwen', '--debug', '--yolo', '-p', PROMPT]],
-    }),
-  },
+  }),
+  qwen({ name: 'qwen-code-all-tools', entry: { alwaysLoadTools: true } }),
   {
     name: 'cline',
     packages: ['cline@3.0.65'],

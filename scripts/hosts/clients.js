@@ -89,7 +89,7 @@ export const CLIENTS = [
   },
   library('ai-sdk', ['@ai-sdk/mcp@2.0.96', 'ai@7.0.169', '@ai-sdk/openai-compatible@3.0.90']),
   library('langchain', ['@langchain/mcp-adapters@1.1.4', '@langchain/core@1.2.13', '@langchain/openai@1.6.0']),
-  library('openai-agents', ['@openai/agents@0.20.0', 'openai', 'zod@4.6.7']),
+  library('openai-agents', ['@openai/agents@0.20.0', 'openai@7.53.0', 'zod@4.6.7']),
   bridge('mcp-remote', ['mcp-remote@0.15.1'], ({ program, log }) => ({
     start: [[program.command, ...program.args, '--transport', 'http', '--port', '{a}']],
     client: ['mcp-remote', 'http://127.0.0.1:{b}/mcp', '--allow-http'],

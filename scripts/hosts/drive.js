@@ -14,11 +14,12 @@ import { startModel } from './model/server.js';
 import { installedVersion, installPackages } from './packages.js';
 import { endLeftBehind, LOOPBACK_ONLY, runToEnd, staysBehind } from './processes.js';
 
+// The slowest needs a third of it on two busy processors.
 const HOST_LIMIT = 60_000;
 const here = dirname(fileURLToPath(import.meta.url));
 
 /**
- * @param host a row of hosts.js
+ * @param host a row of agents.js or clients.js
  * @param run `{cache, folder, bin, nodeBin, wide}`: where packages lie, where this run writes, what is tested
  */
 export async function driveHost(host, run) {

@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const MARK = 'SKILLWIRE_HOSTS_RUN';
 const MAX_OUTPUT = 4 * 1024 * 1024;
 const running = new Set();
+const marks = new Set();
 
 /** Telemetry, updates and model lists go nowhere: port 9 is closed. Programs that do not read these variables are not held. */
 export const LOOPBACK_ONLY = {
@@ -18,12 +19,16 @@ export const LOOPBACK_ONLY = {
 };
 
 /** An environment by which a process and everything it starts can be found again. */
-export const marked = (env, mark) => ({ ...env, [MARK]: mark });
+export const marked = (env, mark) => ({ ...env, [MARK]: ours(mark) });
+
+// Two runs on one machine must not end each other's processes.
+const ours = (mark) => `${process.pid} ${mark}`;
 
 /** Starts a program in its own process group. `mark` is what `leftBehind` looks for. */
 export function start(command, args, { cwd, env, mark = 'install', stdio = ['ignore', 'pipe', 'pipe'] }) {
   const child = spawn(command, args, { cwd, env: marked(env, mark), stdio, detached: true });
   running.add(child);
+  marks.add(mark);
   child.on('close', () => running.delete(child));
   return child;
 }
@@ -73,7 +78,7 @@ function leftBehind(mark) {
     .flatMap((pid) => {
       try {
         const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-        if (!environment.includes(`${MARK}=${mark}`)) return [];
+        if (!environment.includes(`${MARK}=${ours(mark)}`)) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean).join(' ');
         // A process that has ended and waits for its parent has no command line.
         return command ? [{ pid: Number(pid), command }] : [];
@@ -103,4 +108,5 @@ export function endLeftBehind(mark) {
 
 export function endAll() {
   for (const child of running) endGroup(child, 'SIGKILL');
+  for (const mark of marks) endLeftBehind(mark);
 }

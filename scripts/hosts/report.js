@@ -60,16 +60,24 @@ export function serverTable({ servers, ending }) {
 
 // --- internal ---
 
+const MOST_TOOLS = 13;
+
 /** `mcp__sw__: skill 649, skills_list 166`: the host's prefix once, then each tool with its description's length. */
 function toolsShown({ client, shown = [], deferred, asked }) {
   if (!client || !asked) return '-';
   if (shown.length === 0) return deferred ? 'none: behind a search' : 'none';
-  const prefix = shown[0].name.replace(/skill.*$/, '');
-  const tools = shown.map(
+  const first = shown.toSorted((a, b) => rank(a) - rank(b)).slice(0, MOST_TOOLS);
+  const prefix = first[0].name.replace(/skill.*$/, '');
+  const tools = first.map(
     ({ name, length, of, cut }) => `${strip(name, prefix)} ${cut ? `${length} of ${of}` : length}`,
   );
-  return `${deferred ? 'after a search: ' : ''}${prefix ? `${prefix} ` : ''}${tools.join(', ')}`;
+  const more = shown.length > first.length ? `, ${shown.length - first.length} more` : '';
+  return `${deferred ? 'after a search: ' : ''}${prefix ? `${prefix} ` : ''}${tools.join(', ')}${more}`;
 }
+
+/** `skill` first, then what else is ours, then what came through the hub, its mere number last. */
+const ORDER = [/^skill$/, /^skills/, /^(?!.*extra_)/, /./];
+const rank = ({ listedAs }) => ORDER.findIndex((pattern) => pattern.test(listedAs));
 
 const strip = (name, prefix) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
 

@@ -10,7 +10,7 @@
  *
  * Installing needs the npm registry; everything else stays on loopback. Logs of the last run are in DIR/run.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -80,14 +80,35 @@ async function prepare() {
   const cache = resolve(options.dir);
   const folder = join(cache, 'run');
   mkdirSync(folder, { recursive: true });
+  claim(cache);
   await installPackages(cache, NODE);
   return {
     cache,
     folder,
-    bin: join(top, 'dist', 'bin', 'skillwire.cjs'),
+    bin: join(top, JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')).bin.skillwire),
     nodeBin: nodeBin(cache),
     wide: options.wide,
   };
+}
+
+/** Two runs in one directory would install and log over each other. */
+function claim(cache) {
+  const file = join(cache, 'lock');
+  const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
+  if (holder && isRunning(holder)) {
+    console.error(`hosts: process ${holder} is using ${cache}; wait for it, or give another directory with --dir`);
+    process.exit(2);
+  }
+  writeFileSync(file, String(process.pid));
+  process.on('exit', () => rmSync(file, { force: true }));
+}
+
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // no such process, or one of somebody else's
+  }
 }
 
 /** Names select hosts and servers alike; without names the two flags do. */

@@ -1,6 +1,7 @@
 /**
- * An MCP server on stdio whose tools have the names that hosts disagree about, and one description of 30,000 characters.
- * It is put behind the hub for `--wide`: what becomes of each name is then visible at the model.
+ * An MCP server on stdio whose tools have the names that hosts disagree about, one description of 29,000 characters,
+ * and 200 tools that only add to the number. It is put behind the hub for `--wide`: what becomes of each of them is then
+ * visible at the model.
  */
 import { createInterface } from 'node:readline';
 
@@ -19,6 +20,11 @@ const schema = { type: 'object', properties: {} };
 const tools = NAMES.map((name) => ({ name, description: `The tool named ${name} does nothing.`, inputSchema: schema }));
 const lines = Array.from({ length: 1000 }, (_, i) => `${String(i * 30).padStart(6)}: line of a long text.\n`);
 tools.push({ name: 'long', description: `The long one. ${lines.join('')}`, inputSchema: schema });
+
+for (let i = 1; i <= 200; i++) {
+  const name = `extra_${String(i).padStart(3, '0')}`;
+  tools.push({ name, description: `One of many tools, here number ${i}.`, inputSchema: schema });
+}
 
 const ANSWERS = {
   initialize: ({ protocolVersion }) => ({
