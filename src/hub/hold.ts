@@ -1,7 +1,7 @@
 /**
  * Bytes that come in pieces, held as one.
  * Owns: room that grows. Leaves alone: what the bytes mean and how many may come (sse.ts, http.ts).
- * Always true: what is held costs no more than twice its bytes, however small the pieces are, and each byte is copied a
+ * Always true: what is held costs no more than twice its bytes (or 256), however small the pieces are, and each byte is copied a
  * few times at most, however many they are.
  */
 
@@ -20,7 +20,7 @@ export function createHold(): Hold {
     add(piece) {
       const needed = size + piece.length;
       if (needed > room.length) {
-        const grown = new Uint8Array(Math.max(needed, room.length * 2));
+        const grown = new Uint8Array(Math.max(needed, room.length * 2, LEAST_ROOM));
         grown.set(room.subarray(0, size));
         room = grown;
       }
@@ -39,3 +39,5 @@ export function createHold(): Hold {
 // --- internal ---
 
 const NOTHING = new Uint8Array();
+// Small ones are most of them, and need room once.
+const LEAST_ROOM = 256;

@@ -12,7 +12,7 @@ import { type Id, idKey } from '../protocol/index.ts';
 import { answerIn, createHttpClient, mediaType, readBody, takeReceipt } from './http.ts';
 import { createReplies, REPLY_MS } from './replies.ts';
 import { createSseParser } from './sse.ts';
-import { pause } from './time.ts';
+import { type Limited, limited, pause } from './time.ts';
 import {
   FLOODED,
   type HeaderFields,
@@ -39,7 +39,7 @@ export function openHttpWire(
 ): Wire {
   const client = createHttpClient(url, credentials, common);
   const life = new AbortController();
-  const streams = new Map<string, AbortController>();
+  const streams = new Map<string, Limited>();
   const replies = createReplies({ post: tell, until: life.signal, flooded, debug: events.debug });
   let session: HeaderFields = {};
   let lastHeaders: HeaderFields = {};
@@ -148,15 +148,26 @@ export function openHttpWire(
   }
 
   async function deliver(parcel: Parcel, id: Id): Promise<void> {
-    const control = new AbortController();
-    const signal = AbortSignal.any([life.signal, control.signal]);
-    streams.set(idKey(id), control);
+    const limit = limited(life.signal);
+    streams.set(idKey(id), limit);
     try {
-      await ask(parcel, id, signal);
+      await ask(parcel, id, limit.signal);
     } catch (error) {
-      if (!signal.aborted) events.undelivered(id, asError(error));
+      if (!limit.signal.aborted) events.undelivered(id, asError(error));
     } finally {
       streams.delete(idKey(id));
+      limit.release();
+    }
+  }
+
+  async function announce(parcel: Parcel): Promise<void> {
+    const limit = limited(life.signal, REPLY_MS);
+    try {
+      await tell(parcel, limit.signal);
+    } catch (error) {
+      events.debug(`a notice was not taken: ${messageOf(error)}`);
+    } finally {
+      limit.release();
     }
   }
 
@@ -165,18 +176,15 @@ export function openHttpWire(
     send(parcel) {
       const { id, isReply = false } = parcel;
       if (isReply) return replies.send(parcel);
-      const going =
-        id === undefined
-          ? tell(parcel, AbortSignal.any([life.signal, AbortSignal.timeout(REPLY_MS)]))
-          : deliver(parcel, id);
-      going.catch((error: unknown) => events.debug(`a notice was not taken: ${messageOf(error)}`));
+      const going = id === undefined ? announce(parcel) : deliver(parcel, id);
+      going.catch((error: unknown) => events.debug(messageOf(error)));
     },
     done(id) {
-      const control = streams.get(idKey(id));
-      if (!control) return;
+      const stream = streams.get(idKey(id));
+      if (!stream) return;
       streams.delete(idKey(id));
       // A server ends the stream behind its answer, and the connection can be used again. One that does not is left.
-      setTimeout(() => control.abort(), LINGER_MS).unref();
+      setTimeout(stream.abort, LINGER_MS).unref();
     },
     drop: (id) => streams.get(idKey(id))?.abort(),
     listen: (headers) => void listen(headers).catch((error: unknown) => events.debug(messageOf(error))),

@@ -4,6 +4,7 @@
  * Always true: however often a server asks, and whether it takes the answers or not, what we hold is bounded.
  */
 import { messageOf } from '../log.ts';
+import { limited } from './time.ts';
 import type { Parcel } from './wire.ts';
 
 /** No server waits for more than a few answers of ours at once. */
@@ -35,10 +36,13 @@ export function createReplies({ post, until, flooded, debug }: RepliesOptions): 
   async function run(first: Parcel): Promise<void> {
     underWay += 1;
     for (let parcel: Parcel | undefined = first; parcel && !until.aborted; parcel = waiting.shift()) {
+      const limit = limited(until, REPLY_MS);
       try {
-        await post(parcel, AbortSignal.any([until, AbortSignal.timeout(REPLY_MS)]));
+        await post(parcel, limit.signal);
       } catch (error) {
         debug(`an answer of ours was not taken: ${messageOf(error)}`);
+      } finally {
+        limit.release();
       }
       dropped = 0;
     }

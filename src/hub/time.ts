@@ -15,6 +15,33 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
+export interface Limited {
+  readonly signal: AbortSignal;
+  abort(): void;
+  /** It is over, one way or the other. */
+  release(): void;
+}
+
+/**
+ * A signal that fires with `life`, after that many milliseconds, or when told to. Not by `AbortSignal.any`: that leaves
+ * something behind in a signal that lives long, each time.
+ */
+export function limited(life: AbortSignal, milliseconds?: number): Limited {
+  const control = new AbortController();
+  const abort = () => control.abort();
+  const timer = milliseconds === undefined ? undefined : setTimeout(abort, milliseconds);
+  if (life.aborted) abort();
+  life.addEventListener('abort', abort);
+  return {
+    signal: control.signal,
+    abort,
+    release() {
+      clearTimeout(timer);
+      life.removeEventListener('abort', abort);
+    },
+  };
+}
+
 /** Settles with the reason of the first signal that fires. */
 export function firstOf(signals: readonly AbortSignal[]): Promise<Error> {
   const any = AbortSignal.any([...signals]);

@@ -99,7 +99,7 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
       present(await takeStock(conversation, plan, redact, life.signal));
     } catch (error) {
       if (link.ended.aborted || error instanceof SessionGone) throw error;
-      throw new ListError(`its list cannot be had: ${messageOf(error)}`);
+      throw new ListError(`its list cannot be had: ${messageOf(error)}`, { cause: error });
     }
   }
 

@@ -7,7 +7,7 @@ import { asError, messageOf } from '../log.ts';
 import { RpcError } from '../protocol/index.ts';
 import type { Session } from './session.ts';
 import { pause } from './time.ts';
-import { SessionGone, UpstreamError } from './wire.ts';
+import { HttpError, SessionGone, UpstreamError } from './wire.ts';
 
 export interface VigilOptions {
   /** Milliseconds of silence after which the server is asked for a sign of life. */
@@ -33,7 +33,20 @@ export interface Vigil {
 export function keepVigil({ link, conversation, notices }: Session, options: VigilOptions): Vigil {
   const { interval, until, fail, debug } = options;
   const limit = Math.min(PULSE_MS, interval);
-  const restock = coalesced(() => options.restock().catch((error) => fail(asError(error))), until);
+  const restock = coalesced(lookAgain, until);
+
+  /** A server that asks us to come later is not one that has no lists. */
+  async function lookAgain(): Promise<void> {
+    while (!until.aborted) {
+      try {
+        return await options.restock();
+      } catch (error) {
+        if (!isTooMany(error)) return fail(asError(error));
+        debug(messageOf(error));
+        await pause(LATER_MS, until);
+      }
+    }
+  }
 
   async function check(): Promise<void> {
     const began = performance.now();
@@ -95,6 +108,12 @@ const LONGEST_RESUBSCRIBE_MS = 60_000;
 const LASTING_MS = 10_000;
 // Between two looks at the lists, whatever a server says of them.
 const RESTOCK_MS = 500;
+const LATER_MS = 10_000;
+
+function isTooMany(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof HttpError && cause.status === 429;
+}
 
 /** Runs one at a time, and not at once again; asking during a run causes exactly one more. */
 function coalesced(run: () => Promise<void>, until: AbortSignal): () => void {

@@ -23,8 +23,11 @@ import {
 export interface Exchange {
   /** Called at most once. `status` is what HTTP would say of it. */
   reply(text: string, status: number): void;
-  /** A notice about the text being answered, before its reply. */
-  notify(text: string): void;
+  /**
+   * A notice about the text being answered, before its reply. `mayDrop`: one that the next makes worthless, so that a
+   * transport whose reader does not read need not hold it.
+   */
+  notify(text: string, mayDrop: boolean): void;
   readonly claims?: Claims;
 }
 
@@ -113,7 +116,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     const stop = new Running();
     const notify = (name: string, body: object) => {
       try {
-        if (!stop.aborted) exchange.notify(encodeNotice(name, body));
+        if (!stop.aborted) exchange.notify(encodeNotice(name, body), name === PROGRESS);
       } catch (error) {
         onFault(name, error); // Whoever reports progress has no use for our trouble with it.
       }
@@ -153,6 +156,8 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
 // --- internal ---
 
 const TOO_MUCH = `the answers to this batch are over ${MAX_BATCH_ANSWER} characters; send this request by itself`;
+
+const PROGRESS = 'notifications/progress';
 
 type Answer = Readonly<{ text: string; status: number }>;
 

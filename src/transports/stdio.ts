@@ -42,7 +42,10 @@ export async function serveStdio(
 ): Promise<void> {
   const outlet = createOutlet(output);
   const session = createSession(outlet.send);
-  const exchange = { reply: outlet.send, notify: outlet.send };
+  const notify = (text: string, mayDrop: boolean) => {
+    if (!mayDrop || !outlet.isFull()) outlet.send(text);
+  };
+  const exchange = { reply: outlet.send, notify };
   const waiting: string[] = [];
   const inFlight = new Set<Promise<void>>();
   const lines = createLineSplitter({

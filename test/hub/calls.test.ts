@@ -297,3 +297,19 @@ test('codes that the modern era must not see are said in its own words, details 
   assert.deepEqual(await errorOf('resources/read', read), { code: -32002, ...missing });
   assert.deepEqual(await errorOf('resources/read', modern(read)), { code: -32602, ...missing });
 });
+
+test('progress that the client does not read is not held for it (10.6)', async (t) => {
+  const tree = makeTree(t);
+  const journal = tree.at('journal');
+  const hub = await startHub(t, { one: upstream('chatter', `journal=${journal}`) }, { tree });
+  await hub.waitForTools((names) => names.includes('one:chatter'), 'its tools');
+  hub.child.stdout.pause();
+  const params = { name: 'one:chatter', arguments: { times: 2000 }, _meta: { progressToken: 'mine' } };
+  hub.send({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
+  await eventually(() => /chatter is done/.test(readFileSync(journal, 'utf8')), 'the end of it', 30_000);
+  hub.child.stdout.resume();
+  const { result } = await hub.waitFor(({ id }) => id === 'c', 'the answer');
+  assert.equal(result.content[0].text, 'said all');
+  // 200 MB were said; what the pipe takes is a few.
+  assert.ok(hub.received.filter(({ method }) => method === 'notifications/progress').length < 200);
+});

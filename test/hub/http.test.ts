@@ -275,3 +275,57 @@ test('a server that says 429 to a ping is alive (11.17)', async (t) => {
   assert.equal(hub.status()[0]?.state, 'ready');
   assert.equal(web.count('initialize'), 1);
 });
+
+test('marks of a stream that no header can hold are no marks, and others are given back as they came (11.16)', async (t) => {
+  for (const [mark, given] of [
+    ['7', '7'],
+    ['ü', Buffer.from('ü').toString('latin1')],
+    ['x'.repeat(100_000), undefined],
+    ['a\u0001b', undefined],
+  ] as const) {
+    const marks: unknown[] = [];
+    let asked: WebExchange['id'];
+    const web = await startLegacyWeb(t, ({ method, verb, id, request, response, stream, event }) => {
+      const behind = request.headers['last-event-id'];
+      if (method !== 'tools/call' && (verb !== 'GET' || behind === undefined)) return false;
+      stream();
+      if (verb === 'GET') {
+        marks.push(behind);
+        event({ id: asked, result: DONE });
+      } else {
+        asked = id;
+        response.write(`id: ${mark}\nretry: 0\ndata:\n\n`);
+      }
+      response.end();
+      return true;
+    });
+    const hub = await connectTo(t, { url: web.url });
+    const outcome = await hub.call('up:one').catch(String);
+    if (given === undefined) assert.match(String(outcome), /ended without an answer/);
+    else assert.deepEqual(outcome, DONE);
+    assert.deepEqual(marks, given === undefined ? [] : [given]);
+    assert.equal(web.count('tools/call'), 1);
+  }
+});
+
+test('a list that is refused with 429 is kept, and looked at again later (11.17)', async (t) => {
+  let isLimited = false;
+  const web = await startLegacyWeb(t, ({ method, verb, stream, event, response }) => {
+    if (verb === 'GET') {
+      stream();
+      setTimeout(() => {
+        isLimited = true;
+        event({ method: 'notifications/tools/list_changed' });
+      }, 50);
+      return true;
+    }
+    if (method !== 'tools/list' || !isLimited) return false;
+    response.writeHead(429).end();
+    return true;
+  });
+  const hub = await connectTo(t, { url: web.url });
+  await eventually(() => web.count('tools/list') === 2, 'the second list');
+  await wait(100);
+  assert.equal(hub.tools().length, 1);
+  assert.equal(hub.status()[0]?.state, 'ready');
+});

@@ -57,6 +57,18 @@ test('an event stream reads the same however it is cut', () => {
   for (const [text, seen] of rows) for (const cut of [1, 2, 3, 1000]) assert.deepEqual(parse(text, cut), seen, text);
 });
 
+test('what a stream costs grows with its bytes alone, whatever they are', () => {
+  const millions = (piece: string) => Buffer.from(piece.repeat(Math.ceil(4_000_000 / piece.length)));
+  const began = performance.now();
+  for (const piece of ['\n', '\r\n', ':\n', 'data\n', 'id:1\n\n', 'x']) {
+    const parser = createSseParser({ event() {}, id() {}, retry() {} }, 32 * 1024 * 1024);
+    const bytes = millions(piece);
+    for (let at = 0; at < bytes.length; at += 1000) parser.push(bytes.subarray(at, at + 1000));
+  }
+  // A tenth of this on a quiet machine.
+  assert.ok(performance.now() - began < 20_000);
+});
+
 test('arguments are repeated in headers only where a sound annotation asks for it', () => {
   const schema = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
   const text = (header: unknown) => ({ type: 'string', 'x-mcp-header': header });
@@ -80,6 +92,11 @@ test('arguments are repeated in headers only where a sound annotation asks for i
     schema({}, { $defs: { d: text('D') } }),
   ];
   for (const one of unsound) assert.equal(findParamHeaders(one).kind, 'unsound', JSON.stringify(one));
+  // Each name was once compared with all before it.
+  const many = Array.from({ length: 6000 }, (_, at) => [`p${at}`, text(`H${at}${'x'.repeat(80)}`)]);
+  const began = performance.now();
+  assert.equal(findParamHeaders(schema(Object.fromEntries(many))).kind, 'sound');
+  assert.ok(performance.now() - began < 2000);
   assert.equal(findParamHeaders(schema({ a: { type: 'string', default: { 'x-mcp-header': 'data' } } })).kind, 'sound');
 });
 
