@@ -10,7 +10,18 @@ import { join } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { FileReading, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { type Child, find, findFiles, list, MAX_SKILL_TOTAL, Unfit } from './contents.ts';
-import { codeOf, ELSEWHERE, isFresh, isMissing, look, NOFOLLOW, placeOf, readRegularFile, versionOf } from './files.ts';
+import {
+  codeOf,
+  ELSEWHERE,
+  isFresh,
+  isMissing,
+  look,
+  NOFOLLOW,
+  placeOf,
+  type Reading,
+  readRegularFile,
+  versionOf,
+} from './files.ts';
 import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
 import { textOf } from './mime.ts';
 import { createPacer } from './pace.ts';
@@ -115,18 +126,32 @@ async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
 
 /** The digest of a file, so that one which was only touched is the same; undefined when there is none. */
 function contentVersion(directory: string, path: string, records: Records): string | undefined {
-  const spot = find(directory, path);
-  if (typeof spot !== 'object' || !spot.stats.isFile()) return undefined;
-  const { real, stats } = spot;
-  const version = versionOf(stats);
-  const known = records.recall(real, version);
-  if (known) return known.digest;
-  if (stats.size > MAX_COMPARED) return version;
-  const reading = readRegularFile(real, MAX_COMPARED, NOFOLLOW);
-  if (reading.version !== version) return version; // It is changing: the next look will tell.
-  const digest = digestOf(reading.bytes);
-  if (!isFresh(stats)) records.keep(real, version, { size: reading.bytes.length, digest });
-  return digest;
+  let version: string | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const spot = find(directory, path);
+    if (typeof spot !== 'object' || !spot.stats.isFile()) return undefined;
+    const { real, stats } = spot;
+    version = versionOf(stats);
+    const known = records.recall(real, version);
+    if (known) return known.digest;
+    if (stats.size > MAX_COMPARED) return version;
+    const reading = attemptRead(real);
+    if (reading?.version !== version) continue; // It was replaced or written to meanwhile.
+    const digest = digestOf(reading.bytes);
+    if (!isFresh(stats)) records.keep(real, version, { size: reading.bytes.length, digest });
+    return digest;
+  }
+  return version;
+}
+
+/** Undefined when it is gone. */
+function attemptRead(real: string): Reading | undefined {
+  try {
+    return readRegularFile(real, MAX_COMPARED, NOFOLLOW);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 /** One piece of work after the other, with rests: whoever asks for a thousand must not hold everybody else. */
