@@ -36,9 +36,9 @@ export function* addressSteps(listed: readonly Listed[]): Generator<void, Addres
   function find(skill: Skill): string | undefined {
     if (found.has(skill)) return found.get(skill);
     found.set(skill, undefined);
-    const outer = enclosing(skill, byDirectory, find);
-    const isShort = skill.name.length <= LONGEST_ADDRESSED;
-    const root = outer ? inner(skill, outer) : isShort ? space.take(candidates(skill, counts)) : undefined;
+    const outer = isAddressable(skill) ? enclosing(skill, byDirectory, find) : undefined;
+    const own = () => (isAddressable(skill) ? space.take(candidates(skill, counts)) : undefined);
+    const root = outer ? inner(skill, outer) : own();
     found.set(skill, root);
     if (root === undefined || !LAWFUL_NAME.test(skill.name)) {
       problems.push({ where: skill.file, what: whyNot(skill), mild: true });
@@ -142,6 +142,14 @@ function decodeSegment(text: string): string | undefined {
   }
 }
 
+/** Servers name their directories as they like: one with too many levels could not be asked for anyway. */
+function isAddressable({ name, directory }: Skill): boolean {
+  if (name.length > LONGEST_ADDRESSED) return false;
+  return !directory.startsWith(SCHEME) || (directory.length <= LONGEST_URI && isShallow(directory));
+}
+
+const isShallow = (uri: string) => uri.split('/', MOST_SEGMENTS + 1).length <= MOST_SEGMENTS;
+
 /** The nearest skill around this one that has a URI. */
 function enclosing(
   skill: Skill,
@@ -211,7 +219,10 @@ function parentOf(directory: string): string {
   return directory.slice(0, Math.max(directory.lastIndexOf('/'), directory.lastIndexOf(sep), 0));
 }
 
-function whyNot({ name }: Skill): string {
-  const fault = LAWFUL_NAME.test(name) ? 'it lies inside another skill and its directory has another name' : UNLAWFUL;
+function whyNot(skill: Skill): string {
+  const inner = isAddressable(skill)
+    ? 'it lies inside another skill and its directory has another name'
+    : `its directory has over ${MOST_SEGMENTS} levels`;
+  const fault = LAWFUL_NAME.test(skill.name) ? inner : UNLAWFUL;
   return `is not in skills/list, because ${fault}; it loads by the skill tool`;
 }

@@ -196,3 +196,15 @@ test('a name with any character in it leads back to its skill, and to nothing be
     assert.equal(placeAt(addresses, `${root}/a%2Fb`), undefined);
   }
 });
+
+test('a server that names directories of many levels costs linear time (10.4)', () => {
+  const deep = 'a/'.repeat(30_000);
+  const all = Array.from({ length: 20 }, (_, nth) =>
+    listed({ name: 'a', location: 'mcp', root: 'skill://s', at: `${deep}${nth}/a` }),
+  );
+  const start = process.cpuUsage();
+  const { addresses } = createAddresses(all);
+  const took = process.cpuUsage(start).user / 1000;
+  assert.equal(addresses.roots.size, 0);
+  assert.ok(took < 1000, `${Math.round(took)} ms`);
+});
