@@ -38,11 +38,13 @@ export interface Child extends Spot {
 }
 
 /** What can be served of a directory of a skill, by name; undefined when it is none, or cannot be read. Never throws. */
-export function list(directory: string, path: string): readonly Child[] | undefined {
+export async function list(directory: string, path: string, pace: Pacer): Promise<readonly Child[] | undefined> {
   const chain = chainTo(directory, path);
   if (typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory()) return undefined;
-  const children = attempt(() => childrenOf(chain, (name) => attempt(() => enter(chain, name))));
-  return typeof children === 'string' ? undefined : children;
+  const names = attempt(() => namesIn(chain));
+  if (typeof names === 'string') return undefined;
+  const children = await childrenOf(names, (name) => attempt(() => enter(chain, name)), pace);
+  return attempt(() => isStill(chain)) === true ? children : undefined;
 }
 
 export interface Found extends Spot {
@@ -62,7 +64,12 @@ export async function findFiles(directory: string, pace: Pacer): Promise<readonl
   async function visit(chain: readonly Spot[], prefix: string): Promise<void> {
     await pace();
     if (++directories > MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_DIRECTORIES} directories`);
-    for (const child of childrenOf(chain, (name) => enterListed(chain, name))) {
+    const names = namesIn(chain);
+    // More than could all be listed: no need to look at each.
+    if (names.length > MAX_SKILL_FILES + MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
+    const children = await childrenOf(names, (name) => enterListed(chain, name), pace);
+    if (!isStill(chain)) throw Object.assign(new Error('it has been replaced'), { code: 'ENOENT' });
+    for (const child of children) {
       const path = prefix + child.name;
       if (child.stats.isDirectory()) await visit([...chain, child], `${path}/`);
       else files.push({ path, real: child.real, stats: child.stats });
@@ -131,20 +138,36 @@ function enter(chain: readonly Spot[], name: string): Spot | Nothing {
   return { real, stats: target };
 }
 
-function childrenOf(chain: readonly Spot[], open: (name: string) => Spot | Nothing): readonly Child[] {
+function namesIn(chain: readonly Spot[]): readonly string[] {
   const here = chain.at(-1);
-  if (!here) return [];
-  const names = readdirSync(here.real).filter((name) => !isSkipped(name));
-  const children = names.sort(compare).flatMap((name) => {
+  return here ? readdirSync(here.real).filter((name) => !isSkipped(name)) : [];
+}
+
+/** Looks at each name for itself, with rests: a directory may have any number of them. */
+async function childrenOf(
+  names: readonly string[],
+  open: (name: string) => Spot | Nothing,
+  pace: Pacer,
+): Promise<readonly Child[]> {
+  const children: Child[] = [];
+  for (const name of [...names].sort(compare)) {
+    const rest = pace();
+    if (rest) await rest;
     const spot = open(name);
-    if (typeof spot === 'string') return [];
     // Anything else, such as a FIFO or a socket, has no content of its own.
-    return spot.stats.isFile() || spot.stats.isDirectory() ? [{ name, ...spot }] : [];
-  });
-  // Listed first and looked at afterwards: these are not the children of what was put in its place meanwhile.
-  const isStill = realpathSync.native(here.real) === here.real && placeOf(look(here.real)) === placeOf(here.stats);
-  if (!isStill) throw Object.assign(new Error(`${here.real} has been replaced`), { code: 'ENOENT' });
+    if (typeof spot === 'object' && (spot.stats.isFile() || spot.stats.isDirectory())) children.push({ name, ...spot });
+  }
   return children;
+}
+
+/** Asked after its names were listed: whether they are not those of what was put in its place meanwhile. */
+function isStill(chain: readonly Spot[]): boolean {
+  const here = chain.at(-1);
+  return (
+    here !== undefined &&
+    realpathSync.native(here.real) === here.real &&
+    placeOf(look(here.real)) === placeOf(here.stats)
+  );
 }
 
 /** For a list that must be whole: throws where something cannot be had that is there. */

@@ -44,7 +44,7 @@ export function createLibrary(): Library {
     filesOf: (directory) => ({
       manifest: (signal) => readManifest(directory, records, signal),
       read: (path) => readFile(directory, path),
-      list: async (path) => list(directory, path)?.map(asChild),
+      list: async (path) => (await list(directory, path, createPacer()))?.map(asChild),
       version: (path) => inTurn(() => contentVersion(directory, path, records)),
     }),
   };

@@ -148,3 +148,16 @@ test('a SKILL.md that is a link to another file of its skill is read as what it 
     await new Promise((done) => setTimeout(done, 50));
   }
 });
+
+test('a directory of very many files is listed in slices', async (t) => {
+  const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
+  for (let nth = 0; nth < 20_000; nth++) writeFileSync(tree.at(`x/f${nth}`), '');
+  const files = createLibrary().filesOf(tree.at('x'));
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const children = await files.list('', NEVER);
+  clearInterval(timer);
+  assert.equal(children?.length, 20_001);
+  assert.ok(turns >= 5, `${turns} turns for others`);
+  assert.deepEqual(await files.manifest(NEVER), { kind: 'unfit', why: 'it has over 512 files' });
+});
