@@ -221,6 +221,8 @@ export interface View {
   readonly describe: 'full' | 'compact' | 'list';
   /** Most characters a compact description may have. */
   readonly budget: number;
+  /** It knows structured content that is not an object. */
+  readonly anyStructure?: boolean;
   /** The client's spelling of one of our tool names. */
   spell(name: string): string;
   /** Whether the client is shown the tool of that plain name. */

@@ -5,12 +5,14 @@
  * Always true: no resource of one server can stand in the place of another's, or of a skill's file.
  */
 import { messageOf } from '../log.ts';
-import type { ForeignTool, Resource, Skill, Template, ToolCall, ToolResult } from '../model.ts';
+import type { ForeignTool, Resource, Skill, Template, ToolCall, ToolResult, View } from '../model.ts';
 import { internalError, isObject, isProgressToken, type Params, RpcError } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
+import { isUri } from './definitions.ts';
 import { type FleetTool, publicName } from './fleet.ts';
-import { isOfSkill } from './inventory.ts';
+import { skillFileTest } from './inventory.ts';
 import { checkParamHeaders } from './param-headers.ts';
+import { isObjectSchema } from './schemas.ts';
 import { skillOf, type UpstreamSkill } from './skills.ts';
 import { matcherOf, OURS } from './templates.ts';
 import type { Upstream } from './upstream.ts';
@@ -24,8 +26,7 @@ export function foreignTool(one: FleetTool): ForeignTool {
     server,
     short: tool.name,
     fresh: false,
-    // The definition came from outside and is passed on whole; only what a tool must have was looked at.
-    define: (_snapshot, view) => ({ ...tool.definition, inputSchema, name: view.spell(name) }),
+    define: (_snapshot, view) => ({ ...definitionFor(tool.definition, view), inputSchema, name: view.spell(name) }),
     run(args, _snapshot, call) {
       checkParamHeaders(inputSchema, isObject(args) ? args : {}, call.peer.claims);
       return pass(one, name, args, call);
@@ -37,7 +38,7 @@ export function foreignTool(one: FleetTool): ForeignTool {
 export function foreignSkills(upstreams: readonly Upstream[]): readonly Skill[] {
   return upstreams.flatMap((upstream) =>
     upstream.offer().skills.map((entry) => {
-      const known = skills.get(entry) ?? skillOf(upstream.plan.name, entry, upstream.read);
+      const known = skills.get(entry) ?? skillOf(upstream.plan.name, entry, upstream);
       skills.set(entry, known);
       return known;
     }),
@@ -49,7 +50,7 @@ export interface ForeignResource extends Resource {
   fetch(signal: AbortSignal | undefined): Promise<object>;
 }
 
-/** Under their own URIs where only one server has them; `skill:` and `mcp:` are ours. */
+/** Under their own URIs where only one server has them and they are such; `skill:` and `mcp:` are ours. */
 export function foreignResources(upstreams: readonly Upstream[]): readonly ForeignResource[] {
   const counts = new Map<string, number>();
   const all = upstreams.flatMap((upstream) =>
@@ -58,7 +59,7 @@ export function foreignResources(upstreams: readonly Upstream[]): readonly Forei
   for (const { definition } of all) counts.set(uriIn(definition), (counts.get(uriIn(definition)) ?? 0) + 1);
   return all.map(({ upstream, definition }) => {
     const uri = uriIn(definition);
-    const clear = counts.get(uri) === 1 && !OURS.test(uri);
+    const clear = counts.get(uri) === 1 && !OURS.test(uri) && isUri(uri);
     return foreignResource(upstream, definition, clear ? uri : namespaced(upstream.plan.name, uri));
   });
 }
@@ -74,7 +75,8 @@ export function foreignTemplates(upstreams: readonly Upstream[]): readonly Forei
     const { templates, resources, skills } = upstream.offer();
     const listed = new Set(templates.length === 0 ? [] : resources.map(uriIn));
     // What a server lists is had under the URI and the filters that it is listed with here, not around them.
-    const isListed = (uri: string) => listed.has(uri) || isOfSkill(skills, uri);
+    const isOfSkill = skillFileTest(skills);
+    const isListed = (uri: string) => listed.has(uri) || isOfSkill(uri);
     return templates.map((definition) => foreignTemplate(upstream, definition, isListed));
   });
   return all.sort((a, b) => compare(a.definition.uriTemplate, b.definition.uriTemplate));
@@ -88,7 +90,7 @@ const resources = new WeakMap<Params, ForeignResource>();
 const uriIn = ({ uri }: Params) => String(uri);
 
 function namespaced(server: string, uri: string): string {
-  return `mcp://${encodeURIComponent(server)}/${encodeURIComponent(uri)}`;
+  return `mcp://${encodeURIComponent(server.toWellFormed())}/${encodeURIComponent(uri)}`;
 }
 
 function foreignResource(upstream: Upstream, definition: Params, uri: string): ForeignResource {
@@ -159,6 +161,19 @@ async function readFrom(
   }
 }
 
+/** In the handshake revisions structured content is always an object, and their clients refuse a list or a result with any other. */
+function definitionFor({ outputSchema, ...definition }: Params, { anyStructure }: View): Params {
+  return anyStructure || isObjectSchema(outputSchema) ? { ...definition, outputSchema } : definition;
+}
+
+/** What such a client cannot be given as structure it gets as text, where the server has not done that already. */
+function withPlainStructure(result: Params): Params {
+  const { structuredContent, ...rest } = result;
+  if (structuredContent === undefined || isObject(structuredContent)) return result;
+  const isSaid = Array.isArray(rest.content) && rest.content.length > 0;
+  return isSaid ? rest : { ...rest, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+}
+
 async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
   const { params, stop, notify } = call;
   const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
@@ -173,7 +188,8 @@ async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall)
     ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
   };
   try {
-    return (await one.call({ params: passed, signal: stop, onProgress })) as ToolResult;
+    const result = await one.call({ params: passed, signal: stop, onProgress });
+    return (call.peer.anyStructure ? result : withPlainStructure(result)) as ToolResult;
   } catch (error) {
     if (error instanceof RpcError) throw error;
     return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };

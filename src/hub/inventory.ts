@@ -1,26 +1,30 @@
 /**
  * What an upstream server offers, asked for page by page and looked at closely.
  * Owns: which of it can be passed on. Leaves alone: filters and public names (fleet.ts), when to ask (upstream.ts).
- * Always true: a definition that is kept is kept whole; a bad one is dropped alone, and said so.
+ * Always true: a definition that cannot be passed on is left out alone, and said so; a list that cannot be had, except
+ * that of the tools, is the one that was had last.
  */
 import { messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
+import { compare } from '../skills/address.ts';
 import { createFilter } from '../skills/filter.ts';
+import { printable, shorten } from '../text.ts';
 import type { Plan } from './config.ts';
+import { type Cleaned, cleanResource, cleanTemplate, cleanTool } from './definitions.ts';
 import type { Conversation } from './dialects.ts';
 import type { Asking } from './link.ts';
-import { type Inventory, listAll, NOTHING, nothingBut } from './listing.ts';
+import { type Inventory, insteadOf, listAll, NOTHING } from './listing.ts';
 import { findParamHeaders, type ParamHeader } from './param-headers.ts';
 import type { Redact } from './redact.ts';
 import { SKILLS_EXTENSION, type UpstreamSkill, understandEntry } from './skills.ts';
-import { MOST_TEMPLATES, templateFault } from './templates.ts';
+import { MOST_TEMPLATES } from './templates.ts';
 import { pause } from './time.ts';
 
 export interface UpstreamTool {
   /** As the server calls it. */
   readonly name: string;
-  /** All that the server says of it. */
+  /** What the server says of it, as far as it can be listed. */
   readonly definition: Params;
   readonly paramHeaders: readonly ParamHeader[];
 }
@@ -28,9 +32,8 @@ export interface UpstreamTool {
 /** What a server has to offer at the moment. */
 export interface Offer {
   readonly tools: readonly UpstreamTool[];
-  /** As the server defines them; those that are files of its skills are not among them. */
+  /** Those that are files of its skills are not among them. */
   readonly resources: readonly Params[];
-  /** As the server defines them. */
   readonly templates: readonly Params[];
   readonly skills: readonly UpstreamSkill[];
   readonly problems: readonly Problem[];
@@ -38,58 +41,123 @@ export interface Offer {
 
 export const NO_OFFER: Offer = { tools: [], resources: [], templates: [], skills: [], problems: [] };
 
+/** An offer, and when it is to be asked for again though the server says nothing. */
+export interface Stock {
+  readonly offer: Offer;
+  /** A list that could not be had this time is the last one. */
+  readonly isOld: boolean;
+  /** Milliseconds for which the lists hold of whose changes the server does not tell; undefined: it tells of all. */
+  readonly ttlMs: number | undefined;
+}
+
 /** Asks for everything; rejects when the tools cannot be had. Without its resources or skills a server is still of use. */
 export async function takeStock(
   conversation: Conversation,
   { name, filter, connectTimeout: timeout }: Plan,
+  last: Offer,
   redact: Redact,
   signal: AbortSignal,
-): Promise<Offer> {
+): Promise<Stock> {
   const asking = { timeout, signal };
-  const optional = listTemplates(conversation, asking, redact).catch(() => NOTHING);
+  const optional = listTemplates(conversation, asking, redact).catch(
+    insteadOf('resources/templates/list', last.templates),
+  );
   const [tools, skills, resources] = await Promise.all([
     listTools(conversation, asking, redact),
-    listSkills(conversation, asking, redact).catch(nothingBut('skills/list')),
-    listResources(conversation, asking).catch(nothingBut('resources/list')),
+    listSkills(conversation, asking, redact).catch(insteadOf('skills/list', last.skills)),
+    listResources(conversation, asking, redact).catch(insteadOf('resources/list', last.resources)),
   ]);
   // Few servers have any, and some leave a question that they do not know without an answer.
-  const templates = await Promise.race([optional, pause(UNANNOUNCED_MS, signal).then(() => NOTHING)]);
+  const silent = pause(UNANNOUNCED_MS, signal).then((): Inventory<Params> => ({ items: last.templates, faults: [] }));
+  const templates = await Promise.race([optional, silent]);
   const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
   const where = `server ${name}`;
-  const said = [tools, skills, resources, templates].flatMap(({ faults }) =>
-    faults.map((fault) => ({ where, what: redact(fault) })),
-  );
-  const idle = problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what }));
+  const lists = [tools, skills, resources, templates];
+  const isOfSkill = skillFileTest(skills.items);
   return {
-    tools: kept,
-    resources: resources.items.filter(({ uri }) => !isOfSkill(skills.items, String(uri))),
-    templates: templates.items,
-    skills: skills.items,
-    problems: [...said, ...idle],
+    offer: {
+      tools: kept,
+      resources: resources.items.filter(({ uri }) => !isOfSkill(String(uri))),
+      templates: templates.items,
+      skills: skills.items,
+      problems: [
+        ...lists.flatMap(({ faults }) => few(faults)).map((fault) => ({ where, what: sayable(fault, redact) })),
+        ...problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what })),
+      ],
+    },
+    isOld: lists.some(({ isOld }) => isOld),
+    ttlMs: shortestUnannounced(conversation, tools, [resources, templates, skills]),
   };
 }
 
-/** Whether a URI, as the server writes it, is that of a file of one of its skills. */
-export function isOfSkill(skills: readonly UpstreamSkill[], uri: string): boolean {
-  return skills.some(({ base }) => uri.startsWith(`${base}/`));
+/**
+ * The later offer, made of the earlier one's objects where they say the same, so that whoever follows one of them is
+ * told of its own changes only; the earlier one itself where all say the same.
+ */
+export function mergeOffers(before: Offer, after: Offer): Offer {
+  const merged = {
+    tools: merge(before.tools, after.tools),
+    resources: merge(before.resources, after.resources),
+    templates: merge(before.templates, after.templates),
+    skills: merge(before.skills, after.skills),
+    problems: merge(before.problems, after.problems),
+  };
+  const isSame = LISTS.every((list) => merged[list] === before[list]);
+  return isSame ? before : merged;
+}
+
+/** A test whether a URI, as the server writes it, is that of a file of one of its skills. */
+export function skillFileTest(skills: readonly UpstreamSkill[]): (uri: string) => boolean {
+  const known = tests.get(skills);
+  if (known) return known;
+  // Sorted, and without those inside another: the last that is not after a URI is then the only one it can begin with.
+  const outer: string[] = [];
+  for (const base of skills.map((skill) => `${skill.base}/`).sort(compare))
+    if (!base.startsWith(outer.at(-1) ?? '/')) outer.push(base);
+  const test = (uri: string) => {
+    let [low, high] = [0, outer.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(outer[middle] ?? '', uri) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    const before = outer[low - 1];
+    return before !== undefined && uri.startsWith(before);
+  };
+  tests.set(skills, test);
+  return test;
 }
 
 // --- internal ---
 
+const tests = new WeakMap<readonly UpstreamSkill[], (uri: string) => boolean>();
+
+const LISTS = ['tools', 'resources', 'templates', 'skills', 'problems'] as const;
+
+function merge<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const known = new Map(before.map((one) => [JSON.stringify(one), one]));
+  const merged = after.map((one) => known.get(JSON.stringify(one)) ?? one);
+  return merged.length === before.length && merged.every((one, at) => one === before[at]) ? before : merged;
+}
+
+const UNANNOUNCED_MS = 3000;
+const NO_HEADERS = { kind: 'sound', headers: [] } as const;
+// Enough to see what is wrong; a server with ten thousand bad items must not fill the log.
+const MOST_FAULTS = 20;
+const LONGEST_FAULT = 400;
+const LONGEST_ECHO = 60;
+
 async function listTools(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<UpstreamTool>> {
   const listed = await listAllTools(conversation, asking);
-  const items = new Map<string, UpstreamTool>();
-  const faults = [...listed.faults];
-  for (const definition of listed.items) {
-    const { name } = definition;
-    const headers = conversation.paramHeaders ? findParamHeaders(definition.inputSchema) : NO_HEADERS;
-    const fault = toolFault(definition) ?? (headers.kind === 'unsound' ? headers.why : undefined);
-    if (fault !== undefined || headers.kind === 'unsound')
-      faults.push(`tool ${echo(name, redact)} is left out: ${fault}`);
-    else if (items.has(String(name))) faults.push(`tool ${echo(name, redact)} is listed twice; the first is served`);
-    else items.set(String(name), { name: String(name), definition, paramHeaders: headers.headers });
-  }
-  return { items: [...items.values()], faults };
+  return gather(listed, { what: 'tool', key: 'name', redact }, (raw) => {
+    const cleaned = cleanTool(raw);
+    if (cleaned.kind === 'unusable') return cleaned;
+    const { definition } = cleaned;
+    const found = conversation.paramHeaders ? findParamHeaders(definition.inputSchema) : NO_HEADERS;
+    if (found.kind === 'unsound') return { kind: 'unusable', why: found.why };
+    const item = { name: String(definition.name), definition, paramHeaders: found.headers };
+    return { ...cleaned, item };
+  });
 }
 
 /** A server that announces nothing at all may have tools all the same; it is asked, but not waited for. */
@@ -108,36 +176,19 @@ async function listSkills(
 ): Promise<Inventory<UpstreamSkill>> {
   if (!hasSkills(conversation)) return NOTHING;
   const listed = await listAll(conversation, 'skills/list', 'skills', asking);
-  const items = new Map<string, UpstreamSkill>();
-  const faults = [...listed.faults];
-  for (const raw of listed.items) {
+  return gather(listed, { what: 'skill', key: 'uri', redact }, (raw) => {
     try {
-      const skill = understandEntry(raw);
-      if (!items.has(skill.base)) items.set(skill.base, skill);
+      return { kind: 'kept', item: understandEntry(raw), dropped: [] };
     } catch (error) {
-      faults.push(`skill ${echo(raw.uri, redact)} is left out: ${messageOf(error)}`);
+      return { kind: 'unusable', why: messageOf(error) };
     }
-  }
-  return { items: [...items.values()], faults };
+  });
 }
 
-async function listResources(conversation: Conversation, asking: Asking): Promise<Inventory<Params>> {
+async function listResources(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<Params>> {
   if (conversation.capabilities.resources === undefined) return NOTHING;
-  const { items, faults } = await listAll(conversation, 'resources/list', 'resources', asking);
-  const usable = items.filter(({ uri, name }) => typeof uri === 'string' && typeof name === 'string');
-  const rest = items.length - usable.length;
-  // Backwards, so that of those with one URI the first is kept.
-  const byUri = new Map(usable.toReversed().map((one) => [one.uri, one]));
-  const kept = usable.filter((one) => byUri.get(one.uri) === one);
-  const repeated = usable.length - kept.length;
-  return {
-    items: kept,
-    faults: [
-      ...faults,
-      ...(rest === 0 ? [] : [`${rest} resources without a uri or name are left out`]),
-      ...(repeated === 0 ? [] : [`${repeated} resources are left out: others before them have their URIs`]),
-    ],
-  };
+  const listed = await listAll(conversation, 'resources/list', 'resources', asking);
+  return gather(listed, { what: 'resource', key: 'uri', redact }, (raw) => itemOf(cleanResource(raw)));
 }
 
 async function listTemplates(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<Params>> {
@@ -145,34 +196,69 @@ async function listTemplates(conversation: Conversation, asking: Asking, redact:
   const listed = await listAll(conversation, 'resources/templates/list', 'resourceTemplates', asking, MOST_TEMPLATES);
   // What they stand for are files of its skills, which come in their own way.
   const isOfSkills = ({ uriTemplate }: Params) => hasSkills(conversation) && /^skill:/i.test(String(uriTemplate));
-  const items = new Map<unknown, Params>();
-  const faults = [...listed.faults];
-  for (const one of listed.items.filter((one) => !isOfSkills(one))) {
-    const fault = items.has(one.uriTemplate) ? 'it is listed twice' : templateFault(one);
-    if (fault === undefined) items.set(one.uriTemplate, one);
-    else faults.push(`resource template ${echo(one.uriTemplate, redact)} is left out: ${fault}`);
-  }
-  return { items: [...items.values()], faults };
+  const items = listed.items.filter((one) => !isOfSkills(one));
+  const about = { what: 'resource template', key: 'uriTemplate', redact };
+  return gather({ ...listed, items }, about, (raw) => itemOf(cleanTemplate(raw)));
 }
 
 function hasSkills({ capabilities: { extensions } }: Conversation): boolean {
   return isObject(extensions) && isObject(extensions[SKILLS_EXTENSION]);
 }
 
-const UNANNOUNCED_MS = 3000;
-const NO_HEADERS = { kind: 'sound', headers: [] } as const;
-// The protocol says names should stay below this; no model API takes half of it.
-const LONGEST_NAME = 128;
+type Taken<T> =
+  | { readonly kind: 'kept'; readonly item: T; readonly dropped: readonly string[] }
+  | { readonly kind: 'unusable'; readonly why: string };
 
-function toolFault({ name, inputSchema }: Params): string | undefined {
-  if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
-  if (name.length > LONGEST_NAME) return `its name is over ${LONGEST_NAME} characters`;
-  if (/[\p{C}\u2028\u2029]/u.test(name)) return 'its name holds control characters';
-  if (!isObject(inputSchema)) return 'its inputSchema is not an object';
-  return undefined;
+const itemOf = (cleaned: Cleaned): Taken<Params> =>
+  cleaned.kind === 'kept' ? { ...cleaned, item: cleaned.definition } : cleaned;
+
+/** The items that can be passed on, each `key` once, and a fault for each of the others. */
+function gather<T>(
+  listed: Inventory<Params>,
+  { what, key, redact }: { readonly what: string; readonly key: string; readonly redact: Redact },
+  take: (raw: Params) => Taken<T>,
+): Inventory<T> {
+  const items = new Map<unknown, T>();
+  const faults = [...listed.faults];
+  for (const raw of listed.items) {
+    const taken = take(raw);
+    const subject = () => `${what} ${echo(raw[key], redact)}`;
+    if (taken.kind === 'unusable') faults.push(`${subject()} is left out: ${taken.why}`);
+    else if (items.has(raw[key])) faults.push(`${subject()} is listed twice; the first is served`);
+    else {
+      items.set(raw[key], taken.item);
+      if (taken.dropped.length > 0)
+        faults.push(`${subject()} is listed without what clients cannot read: ${taken.dropped.join(', ')}`);
+    }
+  }
+  return { ...listed, items: [...items.values()], faults };
+}
+
+/** Of lists whose changes the server announces, what it says of how long they hold is of no use. */
+function shortestUnannounced(
+  { capabilities }: Conversation,
+  tools: Inventory<unknown>,
+  others: readonly Inventory<unknown>[],
+): number | undefined {
+  const announces = (kind: unknown) => isObject(kind) && kind.listChanged === true;
+  const times = [
+    ...(announces(capabilities.tools) ? [] : [tools]),
+    ...(announces(capabilities.resources) ? [] : others),
+  ].flatMap(({ ttlMs }) => ttlMs ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function few(faults: readonly string[]): readonly string[] {
+  if (faults.length <= MOST_FAULTS) return faults;
+  return [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more like these`];
 }
 
 /** Redacted before it is cut: half a secret is no longer found. */
+function sayable(fault: string, redact: Redact): string {
+  return printable(shorten(redact(fault), LONGEST_FAULT));
+}
+
+/** Short enough that what is wrong can still be read behind it. */
 function echo(name: unknown, redact: Redact): string {
-  return typeof name === 'string' ? `"${redact(name).slice(0, 60)}"` : 'without a name';
+  return typeof name === 'string' ? `"${shorten(redact(name), LONGEST_ECHO)}"` : 'without a name';
 }

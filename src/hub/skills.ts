@@ -13,6 +13,8 @@ import { isPlainSegment } from '../skills/address.ts';
 import { textOf } from '../skills/mime.ts';
 import { nameKey } from '../skills/resolve.ts';
 import { readHead } from '../skills/skill.ts';
+import { shorten, visible, visibleLine } from '../text.ts';
+import { LONGEST_DESCRIPTION, LONGEST_URI, nameFault } from './definitions.ts';
 
 export const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
 
@@ -68,42 +70,49 @@ export function understandEntry(raw: Params): UpstreamSkill {
   const { uri, frontmatter, resources } = parsed.output;
   const base = uri.slice(0, -'/SKILL.md'.length);
   const { name, description } = frontmatter;
+  if (uri.length > LONGEST_URI) throw new Error(`its uri is over ${LONGEST_URI} characters`);
+  if (resources !== 'dynamic' && resources.length > MOST_FILES) throw new Error(`it has over ${MOST_FILES} files`);
+  const fault = nameFault(visibleLine(name));
+  if (fault !== undefined) throw new Error(fault);
   if (segmentsOf(base).at(-1) !== name) throw new Error('its uri does not end with its name');
   if (resources === 'dynamic') return { name, description, head: frontmatter, base, files: undefined };
-  if (resources.length > MOST_FILES) throw new Error(`it has over ${MOST_FILES} files`);
   const files = resources.map((file) => ({ ...file, path: pathOf(base, file.uri) }));
   if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('its SKILL.md is not among its files');
   return { name, description, head: frontmatter, base, files };
 }
 
-/** Asks the server for one resource. */
-export type ReadResource = (uri: string, signal?: AbortSignal) => Promise<Params>;
+/** What a server can be asked about one of its skills. */
+export interface SkillServer {
+  /** `resources/read`. */
+  read(uri: string, signal?: AbortSignal): Promise<Params>;
+  /** What the skill is now; the same object when nothing has changed. */
+  renew(skill: UpstreamSkill, signal?: AbortSignal): Promise<UpstreamSkill>;
+}
 
-export function skillOf(server: string, skill: UpstreamSkill, read: ReadResource): Skill {
-  const root = `skill://${encodeURIComponent(server)}`;
+export function skillOf(server: string, skill: UpstreamSkill, source: SkillServer): Skill {
+  const root = `skill://${encodeURIComponent(server.toWellFormed())}`;
   const directory = [root, ...segmentsOf(skill.base).map(encodeURIComponent)].join('/');
-  const files = filesOf(skill, read);
-  const name = skill.name.replace(/\s+/g, ' ').trim();
+  const files = filesOf(skill, source);
+  const name = visibleLine(skill.name);
   let known: string | undefined;
 
   async function load(): Promise<string> {
-    if (known !== undefined) return known;
     const reading = await files.read('SKILL.md', AbortSignal.timeout(READ_MS));
     if (reading.kind !== 'read') throw new Error(reading.kind === 'refused' ? reading.why : 'it is not there any more');
     const text = textOf(reading.bytes);
     if (text === undefined) throw new Error('it is not UTF-8');
     const head = await readHead(text);
     // The list is what people choose from, so it must not describe something else than what is then loaded.
-    if (head.kind === 'read' && head.head.name !== name) throw new Error('its name is not the one its server lists');
-    // What was promised stays what it is; a search need not fetch it again.
-    if (skill.files && text.length <= MOST_REMEMBERED) known = text;
+    if (head.kind === 'read' && visibleLine(head.head.name) !== name)
+      throw new Error('its name is not the one its server lists');
+    known = skill.files && text.length <= MOST_REMEMBERED ? text : undefined;
     return text;
   }
 
   return {
     name,
     key: nameKey(name),
-    description: skill.description.trim(),
+    description: shorten(visible(skill.description).trim(), LONGEST_DESCRIPTION),
     provider: server,
     location: 'mcp',
     plugin: undefined,
@@ -112,8 +121,11 @@ export function skillOf(server: string, skill: UpstreamSkill, read: ReadResource
     file: `${directory}/SKILL.md`,
     place: `${server} ${skill.base}`,
     version: skill.files?.find(({ path }) => path === 'SKILL.md')?.digest ?? '',
-    text: undefined,
-    read: () => load(),
+    /** As it was when it was last loaded: a search does not fetch it again. */
+    get text() {
+      return known;
+    },
+    read: load,
     files,
   };
 }
@@ -126,17 +138,19 @@ const MOST_REMEMBERED = 256 * 1024;
 // Every host must take 512; some real skills have twice that.
 const MOST_FILES = 4096;
 
-function filesOf(skill: UpstreamSkill, read: ReadResource): SkillFiles {
-  const promised = skill.files && new Map(skill.files.map((file) => [file.path, file]));
+function filesOf(skill: UpstreamSkill, source: SkillServer): SkillFiles {
+  let current = skill;
+  let promised = promisedBy(skill);
+
   // Without a promise the URI is all there is to go by.
   const uriAt = (path: string) =>
     promised ? promised.get(path)?.uri : `${skill.base}/${path.split('/').map(encodeURIComponent).join('/')}`;
 
-  async function readFile(path: string, signal: AbortSignal): Promise<FileReading> {
-    const uri = uriAt(path);
-    if (uri === undefined) return isDirectory(promised, path) ? { kind: 'directory' } : { kind: 'missing' };
+  async function readOnce(path: string, signal: AbortSignal): Promise<FileReading> {
     try {
-      const bytes = bytesIn(await read(uri, signal), uri);
+      const uri = uriAt(path);
+      if (uri === undefined) return isDirectory(promised, path) ? { kind: 'directory' } : { kind: 'missing' };
+      const bytes = bytesIn(await source.read(uri, signal), uri);
       if (!bytes) return { kind: 'refused', why: 'its server answered without its content' };
       const fault = faultOf(bytes, promised?.get(path));
       return fault === undefined ? { kind: 'read', bytes } : { kind: 'refused', why: fault };
@@ -145,19 +159,42 @@ function filesOf(skill: UpstreamSkill, read: ReadResource): SkillFiles {
     }
   }
 
+  /** Whether the skill is another than it was. */
+  async function renew(signal: AbortSignal): Promise<boolean> {
+    const before = current;
+    try {
+      const now = await source.renew(before, signal);
+      if (now === before) return false;
+      current = now;
+      promised = promisedBy(now);
+      return true;
+    } catch {
+      return false; // Why it cannot be read is known already, and says more.
+    }
+  }
+
   return {
     async manifest() {
       const listed = promised
         ? [...promised.values()].map(({ path, size, digest }) => ({ path, size, digest }))
         : undefined;
-      return { kind: 'whole', manifest: { head: skill.head, files: listed ?? 'dynamic' } };
+      return { kind: 'whole', manifest: { head: current.head, files: listed ?? 'dynamic' } };
     },
-    read: readFile,
+    async read(path, signal) {
+      const reading = await readOnce(path, signal);
+      const isDoubtful = reading.kind === 'refused' || reading.kind === 'missing';
+      // It may have been edited since it was listed; servers do not announce that.
+      return isDoubtful && promised && (await renew(signal)) ? readOnce(path, signal) : reading;
+    },
     async list(path) {
       return promised && isDirectory(promised, path) ? childrenOf(promised, path) : undefined;
     },
     version: async (path) => promised?.get(path)?.digest,
   };
+}
+
+function promisedBy({ files }: UpstreamSkill): Promised | undefined {
+  return files && new Map(files.map((file) => [file.path, file]));
 }
 
 type Promised = ReadonlyMap<string, PromisedFile>;
@@ -206,7 +243,7 @@ function segmentsOf(uri: string): readonly string[] {
 function plainSegments(path: string): readonly string[] {
   return path.split('/').map((part) => {
     const segment = decoded(part);
-    if (segment === undefined || !isPlainSegment(segment)) throw new Error('it has a path that cannot be');
+    if (!segment?.isWellFormed() || !isPlainSegment(segment)) throw new Error('it has a path that cannot be');
     return segment;
   });
 }

@@ -39,9 +39,10 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
     healthInterval,
     client,
     changed: (name) => {
-      if (!gathering) changed(`server ${name}`);
+      if (!gathering) news.add(name);
     },
   });
+  const news = createNews((names) => changed(reasonOf(names)));
   const memory: Memory = new Map();
   let gathering = false;
   let last:
@@ -80,7 +81,10 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
     },
     status: fleet.status,
     findAbsent: fleet.findAbsent,
-    close: fleet.close,
+    close() {
+      news.close();
+      return fleet.close();
+    },
   };
 }
 
@@ -88,6 +92,45 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
 
 // Many clients ask for the list once and never again. Most servers come within this; only lists wait for it.
 const FIRST_PATIENCE_MS = 1000;
+
+// What several servers say at once, or one in quick succession, is one change for those who are told of it.
+export const QUIET_MS = 500;
+// Servers that never rest must not keep the others' changes from being seen.
+export const LONGEST_UNREST_MS = 2500;
+const MOST_NAMED = 5;
+
+interface News {
+  /** The server of that name offers something else. */
+  add(name: string): void;
+  close(): void;
+}
+
+/** Tells of changes once they have ceased for a while, or have gone on for long. */
+function createNews(tell: (names: readonly string[]) => void): News {
+  const names = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let since = 0;
+  const flush = () => {
+    const all = [...names];
+    names.clear();
+    tell(all);
+  };
+  return {
+    add(name) {
+      if (names.size === 0) since = performance.now();
+      names.add(name);
+      clearTimeout(timer);
+      const left = since + LONGEST_UNREST_MS - performance.now();
+      timer = setTimeout(flush, Math.max(0, Math.min(QUIET_MS, left))).unref();
+    },
+    close: () => clearTimeout(timer),
+  };
+}
+
+function reasonOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `server ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((one, at) => one === b[at]);

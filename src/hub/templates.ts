@@ -7,6 +7,7 @@
  * - a match is a guess at whom to ask: the server itself has the last word on what is there.
  */
 import type { Params } from '../protocol/index.ts';
+import { visible } from '../text.ts';
 
 /** Who lists a name that we give could stand in the place of what we give it to. */
 export const OURS = /^(skill|mcp):/i;
@@ -24,6 +25,7 @@ export function templateFault({ uriTemplate, name }: Params): string | undefined
   if (typeof name !== 'string') return 'it has no name';
   if (uriTemplate.length > LONGEST_TEMPLATE) return `it is over ${LONGEST_TEMPLATE} characters`;
   if (!/^[a-z][a-z0-9+.-]*:/i.test(uriTemplate)) return 'it does not begin with a scheme';
+  if (/\s/.test(uriTemplate) || visible(uriTemplate) !== uriTemplate) return 'it holds blanks or control characters';
   if (OURS.test(uriTemplate)) return 'its scheme is ours';
   const { texts, expressions } = partsOf(uriTemplate);
   if (texts.some((text) => /[{}]/.test(text)) || expressions.includes('')) return 'its braces make no sense';

@@ -13,14 +13,16 @@ import { cut, shorten } from '../text.ts';
 import { createCondition, type Facts } from './condition.ts';
 import type { Plan, Way } from './config.ts';
 import type { Conversation, Identity } from './dialects.ts';
-import { NO_OFFER, type Offer, takeStock, type UpstreamTool } from './inventory.ts';
+import { mergeOffers, NO_OFFER, type Offer, type Stock, takeStock, type UpstreamTool } from './inventory.ts';
 import type { Asking } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { createRedact } from './redact.ts';
+import { createRelist, type Relist } from './relist.ts';
 import { openSession, ProbeExit, type Session, type SessionHost, type Verdict } from './session.ts';
+import { type UpstreamSkill, understandEntry } from './skills.ts';
 import { type Count, createCount, firstOf, pause } from './time.ts';
 import { keepVigil, type Vigil } from './vigil.ts';
-import { type HeaderFields, NotSent, SessionGone, UpstreamError } from './wire.ts';
+import { type HeaderFields, HttpError, NotSent, SessionGone, UpstreamError } from './wire.ts';
 
 export interface UpstreamStatus extends Facts {
   readonly name: string;
@@ -49,6 +51,8 @@ export interface Upstream {
   call(tool: UpstreamTool, request: CallRequest): Promise<Params>;
   /** `resources/read`, by the server's own URI; `more` is what the client said besides it. */
   read(uri: string, signal?: Stop | undefined, more?: Params): Promise<Params>;
+  /** Asks what the skill is now; the same object when nothing has changed. What it is then is also offered. */
+  renew(skill: UpstreamSkill, signal?: Stop | undefined): Promise<UpstreamSkill>;
   /** Waits a little for it; says how it is doing when that was in vain. */
   whenReady(signal: Stop): Promise<string | undefined>;
   /** Settles when it is ready or its first attempt has failed. */
@@ -83,20 +87,17 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
   function present(next: Offer): void {
     clearTimeout(grace);
     grace = undefined;
-    if (JSON.stringify(next) === JSON.stringify(offer)) return;
-    offer = {
-      ...next,
-      tools: keepSame(offer.tools, next.tools),
-      resources: keepSame(offer.resources, next.resources),
-      templates: keepSame(offer.templates, next.templates),
-      skills: keepSame(offer.skills, next.skills),
-    };
+    const merged = mergeOffers(offer, next);
+    if (merged === offer) return;
+    offer = merged;
     host.changed(name);
   }
 
-  async function restock({ conversation, link }: Session): Promise<void> {
+  async function restock({ conversation, link }: Session): Promise<Stock> {
     try {
-      present(await takeStock(conversation, plan, redact, life.signal));
+      const stock = await takeStock(conversation, plan, offer, redact, life.signal);
+      present(stock.offer);
+      return stock;
     } catch (error) {
       if (link.ended.aborted || error instanceof SessionGone) throw error;
       throw new ListError(`its list cannot be had: ${messageOf(error)}`, { cause: error });
@@ -114,21 +115,26 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     let error: Error | undefined;
     verdict = session.verdict;
     try {
-      await restock(session);
-      const began = performance.now();
+      const fail = (error: unknown) => end.abort(asError(error));
+      const lists = createRelist({ list: () => restock(session), isPassing: isTooMany, fail, until: end.signal });
+      // Before the first listing: a change that is announced while it goes on may not be in it.
       const vigil = keepVigil(session, {
         interval: host.healthInterval,
         until: end.signal,
         isBusy: () => calls.size() > 0,
-        restock: () => restock(session),
-        fail: (error) => end.abort(error),
+        restock: lists.again,
+        fail,
         debug,
       });
+      await lists.begin();
+      end.signal.throwIfAborted();
+      vigil.watch();
+      const began = performance.now();
       const abandon = (error: Error) => {
         if (open?.session === session) open = undefined;
         end.abort(error);
       };
-      open = { session, vigil, calls, abandon };
+      open = { session, vigil, lists, calls, abandon };
       condition.enter('ready');
       debug(`protocol ${session.conversation.version}, ${offer.tools.length} tools`);
       error = await firstOf([session.link.ended, end.signal, life.signal]);
@@ -244,6 +250,19 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
         conversation.paramHeaders ? paramHeaders(tool.paramHeaders, args) : {},
       );
     },
+    async renew(skill, signal) {
+      const asking = signal ? { signal } : {};
+      const answer = await ask('skills/get', { uri: `${skill.base}/SKILL.md` }, asking, () => ({})).catch((error) => {
+        // It may be gone from the list, too.
+        open?.lists.again();
+        throw error;
+      });
+      const fresh = understandEntry(isObject(answer.skill) ? answer.skill : {});
+      if (fresh.base !== skill.base) throw new UpstreamError('the answer to skills/get is about another skill');
+      const isIt = ({ base }: UpstreamSkill) => base === skill.base;
+      if (offer.skills.some(isIt)) present({ ...offer, skills: offer.skills.map((one) => (isIt(one) ? fresh : one)) });
+      return offer.skills.find(isIt) ?? fresh;
+    },
     read: (uri, signal, more) => ask('resources/read', { ...more, uri }, signal ? { signal } : {}, () => ({})),
     async whenReady(signal) {
       return (await untilUsable([life.signal, signal])) ? undefined : condition.text();
@@ -276,6 +295,7 @@ const STABLE_MS = 60_000;
 const GRACE_MS = 10_000;
 const CALL_PATIENCE_MS = 5000;
 const TOO_LATE = Symbol('too late');
+const TOO_MANY_REQUESTS = 429;
 
 type Headed = (conversation: Conversation) => HeaderFields;
 
@@ -286,16 +306,17 @@ const LONGEST_TEXT = 64 * 1024;
 interface OpenSession {
   readonly session: Session;
   readonly vigil: Vigil;
+  readonly lists: Relist;
   /** Those in flight. */
   readonly calls: Count;
   /** It is over, before anybody else has noticed. */
   abandon(error: Error): void;
 }
 
-/** What has not changed stays the same object: whoever follows it is told of its own changes only. */
-function keepSame<T>(before: readonly T[], after: readonly T[]): readonly T[] {
-  const known = new Map(before.map((one) => [JSON.stringify(one), one]));
-  return after.map((one) => known.get(JSON.stringify(one)) ?? one);
+/** A server that asks us to come later is not one that has no lists. */
+function isTooMany(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof HttpError && cause.status === TOO_MANY_REQUESTS;
 }
 
 interface Run {

@@ -1,13 +1,13 @@
 /**
  * An eye on a server that is ready: whether its lists change, whether it lives.
  * Owns: subscriptions and the health check of one session. Leaves alone: what follows from either (upstream.ts).
- * Always true: it ends with `until`; changes that come in a burst cause one look after the last of them.
+ * Always true: it ends with `until`.
  */
 import { asError, messageOf } from '../log.ts';
 import { RpcError } from '../protocol/index.ts';
 import type { Session } from './session.ts';
 import { pause } from './time.ts';
-import { HttpError, SessionGone, UpstreamError } from './wire.ts';
+import { SessionGone, UpstreamError } from './wire.ts';
 
 export interface VigilOptions {
   /** Milliseconds of silence after which the server is asked for a sign of life. */
@@ -16,14 +16,16 @@ export interface VigilOptions {
   readonly until: AbortSignal;
   /** Whether a call is in flight: many servers answer nothing else meanwhile, and the call has a time limit of its own. */
   isBusy(): boolean;
-  /** Looks at the lists again. */
-  restock(): Promise<void>;
+  /** The lists have changed, or may have. */
+  restock(): void;
   /** The server is not what it should be any more. */
   fail(error: Error): void;
   debug(text: string): void;
 }
 
 export interface Vigil {
+  /** Begins to look after it: it has shown that it can answer. */
+  watch(): void;
   /** Looks now whether the server is alive. */
   check(): void;
   /** Whether the server still knows our session. One that does not answer is not asked again. */
@@ -31,22 +33,8 @@ export interface Vigil {
 }
 
 export function keepVigil({ link, conversation, notices }: Session, options: VigilOptions): Vigil {
-  const { interval, until, fail, debug } = options;
+  const { interval, until, fail, debug, restock } = options;
   const limit = Math.min(PULSE_MS, interval);
-  const restock = coalesced(lookAgain, until);
-
-  /** A server that asks us to come later is not one that has no lists. */
-  async function lookAgain(): Promise<void> {
-    while (!until.aborted) {
-      try {
-        return await options.restock();
-      } catch (error) {
-        if (!isTooMany(error)) return fail(asError(error));
-        debug(messageOf(error));
-        await pause(LATER_MS, until);
-      }
-    }
-  }
 
   async function check(): Promise<void> {
     const began = performance.now();
@@ -88,8 +76,8 @@ export function keepVigil({ link, conversation, notices }: Session, options: Vig
 
   for (const list of ['tools', 'resources']) notices.set(`notifications/${list}/list_changed`, restock);
   subscribe(0);
-  watch().catch((error) => fail(asError(error)));
   return {
+    watch: () => void watch().catch((error) => fail(asError(error))),
     check: checkNow,
     knowsUs: () =>
       conversation.pulse(limit).then(
@@ -106,30 +94,3 @@ const RESUBSCRIBE_MS = 500;
 const LONGEST_RESUBSCRIBE_MS = 60_000;
 // Shorter than any proxy lets a quiet connection be.
 const LASTING_MS = 10_000;
-// Between two looks at the lists, whatever a server says of them.
-const RESTOCK_MS = 500;
-const LATER_MS = 10_000;
-
-function isTooMany(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof HttpError && cause.status === 429;
-}
-
-/** Runs one at a time, and not at once again; asking during a run causes exactly one more. */
-function coalesced(run: () => Promise<void>, until: AbortSignal): () => void {
-  let busy = false;
-  let again = false;
-  const start = async () => {
-    busy = true;
-    do {
-      again = false;
-      await run();
-      await pause(RESTOCK_MS, until);
-    } while (again && !until.aborted);
-    busy = false;
-  };
-  return () => {
-    if (busy) again = true;
-    else if (!until.aborted) start().catch(() => {}); // `run` reports its own failures.
-  };
-}

@@ -40,7 +40,10 @@ export function createFeed(
   onFault: (error: unknown) => void,
 ): Feed {
   const subscribers = new Set<Subscriber>();
+  const due = new Map<Subscriber, Map<string, string>>();
   let telling = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let lastSent = Number.NEGATIVE_INFINITY;
   let closed = false;
 
   registry.onRefresh(({ listed, after, reason }) => {
@@ -55,11 +58,26 @@ export function createFeed(
     for (const reader of readers) {
       for (const { method, digest } of reader.topics) {
         const changed = digest(before, reader.peer) !== digest(after, reader.peer);
-        if (changed && subscribers.has(reader)) reader.send(method, reasonOf(before, after, why));
+        if (changed && subscribers.has(reader)) announce(reader, method, reasonOf(before, after, why));
         // Long lists take milliseconds to compare.
         await new Promise((turn) => setImmediate(turn));
       }
     }
+  }
+
+  /** At once, or once the last notices are long enough ago; the same one is then sent once. */
+  function announce(reader: Subscriber, method: string, reason: string): void {
+    const methods = due.get(reader) ?? new Map<string, string>();
+    due.set(reader, methods.set(method, reason));
+    timer ??= setTimeout(flush, Math.max(0, lastSent + SHORTEST_GAP_MS - performance.now())).unref();
+  }
+
+  function flush(): void {
+    timer = undefined;
+    lastSent = performance.now();
+    for (const [reader, methods] of due)
+      for (const [method, reason] of methods) if (subscribers.has(reader)) reader.send(method, reason);
+    due.clear();
   }
 
   function subscribe(subscriber: Subscriber, until: AbortSignal): void {
@@ -118,6 +136,7 @@ export function createFeed(
     notices: [initialized],
     close() {
       closed = true;
+      clearTimeout(timer);
       for (const { end } of subscribers) end();
       subscribers.clear();
     },
@@ -147,6 +166,9 @@ function urisIn(notifications: Params): readonly string[] {
     );
   return [...new Set<string>(uris)];
 }
+
+/** Between two notices that a list has changed. Many clients ask for the whole list at each. */
+export const SHORTEST_GAP_MS = 500;
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const REASON = 'skillwire/reason';

@@ -50,16 +50,18 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
 
   function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
     const host = hostOf(peer.client, options);
+    const { anyStructure = false } = peer;
     const spared = sparedFor(peer);
     return remember(
       remember(lists, snapshot, () => new Map()),
-      `${keyOf(host)} ${spared.size}`,
+      `${keyOf(host)} ${spared.size} ${anyStructure}`,
       () => {
         const shown = all(snapshot).filter(({ name }) => !spared.has(name));
         const names = new Set(shown.map(({ name }) => name));
         const view: View = {
           describe: host.describe,
           budget: host.budget,
+          anyStructure,
           spell: (name) => (host.names === 'safe' ? tableOf(snapshot).spell(name, host.longestName) : name),
           shows: (name) => names.has(name),
         };

@@ -25,6 +25,8 @@ export interface Peer {
   readonly extensions: ReadonlySet<string>;
   /** The envelope, where it is bound to say what the message says. */
   readonly claims?: Claims | undefined;
+  /** It knows structured content that is not an object. */
+  readonly anyStructure?: boolean;
 }
 
 export interface Call {
@@ -119,7 +121,7 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
       if (claims) checkClaims(claims, version, method, params);
       // Before the method: a client with a wrong version needs the list of right ones, not "unknown method".
       if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version, MODERN_VERSIONS);
-      return { client: clientOf(meta[CLIENT]), ...declaredIn(capabilities), claims };
+      return { client: clientOf(meta[CLIENT]), ...declaredIn(capabilities), claims, anyStructure: true };
     },
     seal: (result, method) => ({
       resultType: COMPLETE,

@@ -1,6 +1,8 @@
 /** Upstream servers for tests, and the program in front of them. */
+import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Script } from '../fixtures/scripted.ts';
 import { type Program, type ProgramOptions, startProgram } from './program.ts';
 import { makeTree, type Tree } from './tree.ts';
 
@@ -23,11 +25,18 @@ export interface HubProgram extends Program {
   waitForTools(test: (names: readonly string[]) => boolean, what: string): Promise<string[]>;
 }
 
+export interface HubOptions extends ProgramOptions {
+  /** Of the handshake. */
+  readonly version: string;
+  /** Skills of the usual directories and plugins too. */
+  readonly defaults: boolean;
+}
+
 /** The program with `--hub` and these servers in the user's own file; with `defaults` the user's own skills too. */
 export async function startHub(
   t: TestContext,
   servers: Readonly<Record<string, unknown>>,
-  { tree = makeTree(t), args = [], defaults = false, ...options }: Partial<ProgramOptions & { defaults: boolean }> = {},
+  { tree = makeTree(t), args = [], defaults = false, version, ...options }: Partial<HubOptions> = {},
 ): Promise<HubProgram> {
   tree.write('home/.kode.json', JSON.stringify({ mcpServers: servers }));
   const program = startProgram(t, {
@@ -35,7 +44,7 @@ export async function startHub(
     args: ['--hub', ...(defaults ? [] : ['--no-default-dirs', '--no-plugins']), ...args],
     ...options,
   });
-  await program.handshake();
+  await program.handshake(version);
   const toolNames = async () => {
     const { result } = await program.request('tools/list');
     return result.tools.map((tool: { name: string }) => tool.name);
@@ -73,4 +82,27 @@ export async function eventually(test: () => boolean, what: string, patience = 1
     if (Date.now() > deadline) throw new Error(`time ran out while waiting for ${what}`);
     await new Promise((done) => setTimeout(done, 25));
   }
+}
+
+export interface Scripted {
+  readonly entry: { readonly command: string; readonly args: readonly string[] };
+  /** From now on it answers this. */
+  rewrite(script: Script): void;
+  /** How often that was asked of it. */
+  count(method: string): number;
+}
+
+/** A server that answers what the script says: see test/fixtures/scripted.ts. */
+export function scripted(tree: Tree, name: string, script: Script): Scripted {
+  const rewrite = (next: Script) => void tree.write(`${name}.json`, JSON.stringify(next));
+  rewrite(script);
+  const journal = tree.write(`${name}.log`, '');
+  return {
+    entry: fixture('scripted', tree.at(`${name}.json`), journal),
+    rewrite,
+    count: (method) =>
+      readFileSync(journal, 'utf8')
+        .split('\n')
+        .filter((line) => line === method).length,
+  };
 }

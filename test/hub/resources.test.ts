@@ -66,7 +66,7 @@ test('no server can list what stands for a resource of another, or one thing twi
   );
   const read = await hub.request('resources/read', { uri: taken });
   assert.equal(read.result.contents[0].text, 'from b');
-  await hub.waitForStderr(/server a: 1 resources are left out: others before them have their URIs/);
+  await hub.waitForStderr(/server a: resource "file:\/\/\/both" is listed twice; the first is served/);
 });
 
 test('filters hold for resources and skills of servers as for tools', async (t) => {
