@@ -105,7 +105,12 @@ export function createFeed(
           }),
         tell: (uri, reason) => notify(UPDATED, { uri, _meta: { ...tag, [REASON]: reason } }),
       };
-      await updates.follow(urisIn(notifications), reader, over.signal);
+      const cancelled = new Promise<void>((end) => {
+        signal.addEventListener('abort', () => end(), { once: true });
+        if (signal.aborted) end();
+      });
+      // Files may take a while to be looked at; whoever has cancelled meanwhile may use the id again at once.
+      await Promise.race([updates.follow(urisIn(notifications), reader, over.signal), cancelled]);
       await new Promise<void>((end) => {
         const send = (method: string, reason: string) => notify(method, { _meta: { ...tag, [REASON]: reason } });
         subscribe({ topics: wanted, peer, send, end }, signal);

@@ -61,6 +61,7 @@ export function createUpdates(
       if (uris.length === 0) return reader.begin([]);
       const snapshot = await registry.having((now) => uris.every((uri) => isServed(now, uri)));
       const states = await Promise.all(uris.map(async (uri) => [uri, await stateOf(snapshot, uri)] as const));
+      if (until.aborted) return;
       const served = states.filter(([, state]) => state !== undefined);
       reader.begin(served.map(([uri]) => uri));
       if (until.aborted) return;

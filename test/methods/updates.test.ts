@@ -50,3 +50,23 @@ test('a subscription to many files holds nobody up (11.8)', async (t) => {
   const all = performance.now() - begin;
   assert.ok(longest < Math.max(all / 3, 300), `${Math.round(longest)} of ${Math.round(all)} ms`);
 });
+
+test('a subscription that is cancelled while its files are looked at frees its id at once (11.8)', async (t) => {
+  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
+  for (let nth = 0; nth < 100; nth++) tree.write(`.claude/skills/pdf/f${nth}`, Buffer.alloc(1_000_000, nth));
+  const program = startProgram(t, { tree, args: ['--no-refresh'] });
+  await program.request('tools/list', modern());
+  const uris = Array.from({ length: 100 }, (_, nth) => `skill://claude/pdf/f${nth}`);
+  const params = modern({ notifications: { resourceSubscriptions: uris } });
+  program.send({ jsonrpc: '2.0', id: 'again', method: 'subscriptions/listen', params });
+  program.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'again' } });
+  await program.request('tools/list', modern());
+  program.send({ jsonrpc: '2.0', id: 'again', method: 'tools/list', params: modern() });
+  const answer = await program.waitFor(({ id }: Answer) => id === 'again', 'the answer under that id');
+  assert.ok(answer.result, JSON.stringify(answer));
+  await program.request('resources/read', modern({ uri: 'skill://claude/pdf/f99' }));
+  assert.ok(
+    !program.received.some(({ method }: Answer) => method !== undefined),
+    'nothing is told to who has cancelled',
+  );
+});
