@@ -5,6 +5,9 @@ import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
+import { LONGEST_DESCRIPTION, LONGEST_TITLE, LONGEST_URI } from '../src/hub/definitions.ts';
+import { LONGEST_CURSOR, MOST_ITEM_BYTES, MOST_ITEMS, MOST_LIST_BYTES, MOST_PAGES } from '../src/hub/listing.ts';
+import { LONGEST_RELIST_MS, SHORTEST_RELIST_MS } from '../src/hub/relist.ts';
 import { LONGEST_MATCHED, LONGEST_TEMPLATE, MOST_EXPRESSIONS, MOST_TEMPLATES } from '../src/hub/templates.ts';
 import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
@@ -246,6 +249,21 @@ test('the numbers among the limits in the README are those in the code', () => {
     [
       'resource templates of one server',
       `${MOST_TEMPLATES}, each of ${LONGEST_TEMPLATE.toLocaleString('en')} characters and ${MOST_EXPRESSIONS} expressions`,
+    ],
+    [
+      'tools, resources or skills of one server',
+      `${MOST_ITEMS.toLocaleString('en')} each, ${mib(MOST_LIST_BYTES)}, in ${MOST_PAGES.toLocaleString('en')} pages`,
+    ],
+    ['one tool, resource or skill in a list of a server', mib(MOST_ITEM_BYTES)],
+    ['a cursor of a server', `${LONGEST_CURSOR.toLocaleString('en')} characters`],
+    ['a URI of an upstream resource or skill', `${LONGEST_URI.toLocaleString('en')} characters`],
+    [
+      'titles and descriptions of a server',
+      `${LONGEST_TITLE} and ${LONGEST_DESCRIPTION.toLocaleString('en')} characters`,
+    ],
+    [
+      'looks at the lists of a server that keeps announcing changes',
+      `every ${SHORTEST_RELIST_MS / 1000} s, then less and less often, up to ${LONGEST_RELIST_MS / 1000} s apart`,
     ],
     ['a URI read by a template', `${LONGEST_MATCHED.toLocaleString('en')} characters`],
     ['file digests held in memory', MOST_FILES.toLocaleString('en')],

@@ -31,9 +31,12 @@ export function cleanTool(raw: Params): Cleaned {
   if (typeof name !== 'string' || name.trim() === '') return unusable('it has no name');
   const fault = nameFault(name);
   if (fault !== undefined) return unusable(fault);
+  // Clients believe what it says of tasks, and would not call it; calls through us are never tasks.
+  const { execution, ...rest } = raw;
+  if (isObject(execution) && execution.taskSupport === 'required') return unusable('it can only be run as a task');
   const inputSchema = inputSchemaOf(raw.inputSchema);
   if (!inputSchema) return unusable('its inputSchema is not the schema of an object');
-  return keep({ ...raw, inputSchema }, TOOL_FIELDS);
+  return keep({ ...rest, inputSchema }, TOOL_FIELDS);
 }
 
 export function cleanResource(raw: Params): Cleaned {
@@ -114,7 +117,6 @@ const TOOL_FIELDS: Fields = new Map([
   ...SHARED,
   ['outputSchema', outputSchemaOf],
   ['annotations', members(new Map([['title', line], ...HINTS.map((hint): [string, Field] => [hint, truth])]))],
-  ['execution', members(new Map([['taskSupport', oneOf('forbidden', 'optional', 'required')]]))],
 ]);
 
 const TEMPLATE_FIELDS: Fields = new Map([

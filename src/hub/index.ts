@@ -38,7 +38,7 @@ export interface HubTool {
   /** `server:tool`. */
   readonly name: string;
   readonly server: string;
-  /** As the server defines it, under its own name. */
+  /** As the server defines it, under its own name, without what clients cannot read. */
   readonly definition: Params;
 }
 

@@ -44,6 +44,8 @@ export const NO_OFFER: Offer = { tools: [], resources: [], templates: [], skills
 /** An offer, and when it is to be asked for again though the server says nothing. */
 export interface Stock {
   readonly offer: Offer;
+  /** The same with the templates, which were not there in time. */
+  readonly later: Promise<Offer> | undefined;
   /** A list that could not be had this time is the last one. */
   readonly isOld: boolean;
   /** Milliseconds for which the lists hold of whose changes the server does not tell; undefined: it tells of all. */
@@ -53,39 +55,27 @@ export interface Stock {
 /** Asks for everything; rejects when the tools cannot be had. Without its resources or skills a server is still of use. */
 export async function takeStock(
   conversation: Conversation,
-  { name, filter, connectTimeout: timeout }: Plan,
+  plan: Plan,
   last: Offer,
   redact: Redact,
   signal: AbortSignal,
 ): Promise<Stock> {
-  const asking = { timeout, signal };
-  const optional = listTemplates(conversation, asking, redact).catch(
-    insteadOf('resources/templates/list', last.templates),
-  );
+  const asking = { timeout: plan.connectTimeout, signal };
+  // Few servers have any, and those that do not know the question answer it in many ways, or not at all.
+  const unless = last.templates.length === 0 ? () => NOTHING : insteadOf('resources/templates/list', last.templates);
+  const optional = listTemplates(conversation, asking, redact).catch(unless);
   const [tools, skills, resources] = await Promise.all([
     listTools(conversation, asking, redact),
     listSkills(conversation, asking, redact).catch(insteadOf('skills/list', last.skills)),
     listResources(conversation, asking, redact).catch(insteadOf('resources/list', last.resources)),
   ]);
-  // Few servers have any, and some leave a question that they do not know without an answer.
-  const silent = pause(UNANNOUNCED_MS, signal).then((): Inventory<Params> => ({ items: last.templates, faults: [] }));
-  const templates = await Promise.race([optional, silent]);
-  const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
-  const where = `server ${name}`;
-  const lists = [tools, skills, resources, templates];
-  const isOfSkill = skillFileTest(skills.items);
+  const offerWith = (templates: Inventory<Params>) => offerOf(plan, { tools, skills, resources, templates }, redact);
+  const answer = await Promise.race([optional, pause(UNANNOUNCED_MS, signal)]);
+  const templates: Inventory<Params> = answer ?? { items: last.templates, faults: [] };
   return {
-    offer: {
-      tools: kept,
-      resources: resources.items.filter(({ uri }) => !isOfSkill(String(uri))),
-      templates: templates.items,
-      skills: skills.items,
-      problems: [
-        ...lists.flatMap(({ faults }) => few(faults)).map((fault) => ({ where, what: sayable(fault, redact) })),
-        ...problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what })),
-      ],
-    },
-    isOld: lists.some(({ isOld }) => isOld),
+    offer: offerWith(templates),
+    later: answer ? undefined : optional.then(offerWith),
+    isOld: [skills, resources, templates].some(({ isOld }) => isOld),
     ttlMs: shortestUnannounced(conversation, tools, [resources, templates, skills]),
   };
 }
@@ -146,6 +136,30 @@ const NO_HEADERS = { kind: 'sound', headers: [] } as const;
 const MOST_FAULTS = 20;
 const LONGEST_FAULT = 400;
 const LONGEST_ECHO = 60;
+
+interface Lists {
+  readonly tools: Inventory<UpstreamTool>;
+  readonly skills: Inventory<UpstreamSkill>;
+  readonly resources: Inventory<Params>;
+  readonly templates: Inventory<Params>;
+}
+
+function offerOf({ name, filter }: Plan, { tools, skills, resources, templates }: Lists, redact: Redact): Offer {
+  const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
+  const where = `server ${name}`;
+  const faults = [tools, skills, resources, templates].flatMap((list) => few(list.faults));
+  const isOfSkill = skillFileTest(skills.items);
+  return {
+    tools: kept,
+    resources: resources.items.filter(({ uri }) => !isOfSkill(String(uri))),
+    templates: templates.items,
+    skills: skills.items,
+    problems: [
+      ...faults.map((fault) => ({ where, what: sayable(fault, redact) })),
+      ...problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what })),
+    ],
+  };
+}
 
 async function listTools(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<UpstreamTool>> {
   const listed = await listAllTools(conversation, asking);

@@ -4,7 +4,7 @@
  * Always true: whatever the server does, a list ends, and what is kept of it stays below the limits here.
  */
 import { messageOf } from '../log.ts';
-import { isObject, type Params } from '../protocol/index.ts';
+import { isObject, type Params, RpcError } from '../protocol/index.ts';
 import type { Conversation } from './dialects.ts';
 import type { Asking } from './link.ts';
 import { UpstreamError } from './wire.ts';
@@ -31,14 +31,15 @@ export const MOST_ITEM_BYTES = 1024 * 1024;
 // A cursor holds a place in a list; all of them are kept until the list ends, to notice a circle.
 export const LONGEST_CURSOR = 4096;
 
-/** What is used in place of a list that could not be had. */
+/** What is used in place of a list that could not be had. A server that does not know the question has none. */
 export const insteadOf =
   <T>(method: string, last: readonly T[]) =>
-  (error: unknown): Inventory<T> => ({
-    items: last,
-    faults: [`${method} failed${last.length > 0 ? ', its last answer counts' : ''}: ${messageOf(error)}`],
-    isOld: true,
-  });
+  (error: unknown): Inventory<T> => {
+    const isUnknown = error instanceof RpcError && error.code === METHOD_NOT_FOUND;
+    const items = isUnknown ? [] : last;
+    const kept = items.length > 0 ? ', its last answer counts' : '';
+    return { items, faults: [`${method} failed${kept}: ${messageOf(error)}`], isOld: !isUnknown };
+  };
 
 /** Every page of a list. `timeout` is for all of them together. */
 export async function listAll(
@@ -72,6 +73,8 @@ export async function listAll(
 }
 
 // --- internal ---
+
+const METHOD_NOT_FOUND = -32601;
 
 interface Collection {
   /** Says why nothing more is taken. */

@@ -97,6 +97,9 @@ export function createUpstream(plan: Plan, host: UpstreamHost): Upstream {
     try {
       const stock = await takeStock(conversation, plan, offer, redact, life.signal);
       present(stock.offer);
+      const shown = offer;
+      // Unless it has been listed again meanwhile.
+      stock.later?.then((later) => shown === offer && present(later)).catch((error) => debug(messageOf(error)));
       return stock;
     } catch (error) {
       if (link.ended.aborted || error instanceof SessionGone) throw error;

@@ -89,6 +89,7 @@ test('SDK clients of both generations read every list, whatever an upstream send
     const names = (await client.listTools()).tools.map((tool) => tool.name);
     for (const wanted of ['skill', 'good:fine', 'odd:array-output', 'odd:title-0', 'odd:inputSchema-215'])
       assert.ok(names.includes(wanted), `${name} is listed ${wanted}`);
+    assert.ok(!names.includes('odd:task-only'), `${name} is not listed what it could not call`);
     assert.ok((await client.listResources()).resources.length > 40, name);
     assert.ok((await client.listResourceTemplates()).resourceTemplates.length > 40, name);
     assert.ok((await client.listPrompts()).prompts.length > 1, name);

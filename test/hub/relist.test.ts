@@ -99,6 +99,37 @@ test('a list that fails once is the last one until it can be had again (11.21)',
   assert.deepEqual(await uris(), ['skill://up/pdf/SKILL.md', 'x:new', 'x:old']);
 });
 
+test('a question that a server does not know is no fault of its lists, and not asked again (11.21)', async (t) => {
+  const tree = makeTree(t);
+  const up = scripted(tree, 'up', {
+    capabilities: { tools: {}, resources: {} },
+    answers: { 'tools/list': tools('one'), 'resources/list': { resources: [] } },
+  });
+  const hub = await startHub(t, { up: up.entry }, { tree });
+  await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
+  await wait(2500);
+  assert.equal(up.count('resources/templates/list'), 1);
+  assert.doesNotMatch(hub.stderr(), /templates/);
+});
+
+test('templates that come late are listed when they come', async (t) => {
+  const tree = makeTree(t);
+  const up = scripted(tree, 'up', {
+    capabilities: { tools: {}, resources: {} },
+    answers: {
+      'tools/list': tools('one'),
+      'resources/list': { resources: [] },
+      'resources/templates/list': { resourceTemplates: [{ uriTemplate: 'late://{x}', name: 'late' }] },
+    },
+    delay: { 'resources/templates/list': 3500 },
+  });
+  const hub = await startHub(t, { up: up.entry }, { tree });
+  await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
+  await hub.waitFor(({ method }) => method === 'notifications/resources/list_changed', 'the templates');
+  const { result } = await hub.request('resources/templates/list');
+  assert.ok(result.resourceTemplates.some(({ name }: Answer) => name === 'late'));
+});
+
 test('a server that announces nothing is listed again when its ttlMs has passed, once a minute at most (11.18)', async (t) => {
   const tree = makeTree(t);
   const script = (...names: string[]) => ({
