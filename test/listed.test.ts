@@ -2,24 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { assertClean, DIRT } from './harness/clean.ts';
 import { type Answer, PROGRAM, startProgram } from './harness/program.ts';
 import { makeTree } from './harness/tree.ts';
-
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]|\udb40/;
-const DIRT = '\u001b[31m\u202e\u2066\u200b\u2060\ufeff\u{e0041}\u0007';
-
-function assertClean(what: string, value: unknown): void {
-  const strings: string[] = [];
-  JSON.stringify(value, (_key, one) => {
-    if (typeof one === 'string') strings.push(one);
-    return one;
-  });
-  assert.deepEqual(
-    strings.filter((text) => INVISIBLE.test(text)),
-    [],
-    what,
-  );
-}
 
 test('nothing that is listed of our own holds a character that cannot be seen (10.20)', async (t) => {
   const skill = (name: string) =>

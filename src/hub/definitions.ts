@@ -29,7 +29,7 @@ export type Cleaned =
 export function cleanTool(raw: Params): Cleaned {
   const { name } = raw;
   if (typeof name !== 'string' || name.trim() === '') return unusable('it has no name');
-  const fault = nameFault(name);
+  const fault = nameFault(visibleLine(name));
   if (fault !== undefined) return unusable(fault);
   // Clients believe what it says of tasks, and would not call it; calls through us are never tasks.
   const { execution, ...rest } = raw;
@@ -54,10 +54,12 @@ export function cleanTemplate(raw: Params): Cleaned {
   return keep({ ...raw, name: nameOf(String(raw.name), String(raw.uriTemplate)) }, TEMPLATE_FIELDS);
 }
 
-/** Why a name cannot be shown and called as it is; undefined: it can. */
+/** Why a name cannot be shown, without what nobody sees in it; undefined: it can. */
 export function nameFault(name: string): string | undefined {
+  if (name === '') return 'its name holds nothing that can be seen';
   if (name.length > LONGEST_NAME) return `its name is over ${LONGEST_NAME} characters`;
-  if (/[\p{C}\u2028\u2029]/u.test(name) || visible(name) !== name) return 'its name holds control characters';
+  // Joiners, which scripts and emoji need, are in the first class too.
+  if (/[\p{C}\u2028\u2029]/u.test(name.replace(/[\u200c\u200d]/g, ''))) return 'its name holds control characters';
   return undefined;
 }
 

@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import type { Absent } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { createFilter } from '../skills/filter.ts';
+import { visibleLine } from '../text.ts';
 import type { State } from './condition.ts';
 import { idlePlan, type Plan } from './config.ts';
 import type { Identity } from './dialects.ts';
@@ -139,7 +140,7 @@ export function createFleet({ env, log, client, lineage, healthInterval, changed
 }
 
 /** Server names hold no colon, so this names one tool of one server. */
-export const publicName = ({ server, tool }: FleetTool) => `${server}:${tool.name}`;
+export const publicName = ({ server, tool }: FleetTool) => `${server}:${visibleLine(tool.name)}`;
 
 // --- internal ---
 

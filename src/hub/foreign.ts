@@ -8,6 +8,7 @@ import { messageOf } from '../log.ts';
 import type { ForeignTool, Resource, Skill, Template, ToolCall, ToolResult, View } from '../model.ts';
 import { internalError, isObject, isProgressToken, type Params, RpcError } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
+import { visibleLine } from '../text.ts';
 import { isUri } from './definitions.ts';
 import { type FleetTool, publicName } from './fleet.ts';
 import { skillFileTest } from './inventory.ts';
@@ -24,7 +25,7 @@ export function foreignTool(one: FleetTool): ForeignTool {
   return {
     name,
     server,
-    short: tool.name,
+    short: visibleLine(tool.name),
     fresh: false,
     define: (_snapshot, view) => ({ ...definitionFor(tool.definition, view), inputSchema, name: view.spell(name) }),
     run(args, _snapshot, call) {

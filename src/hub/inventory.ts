@@ -9,7 +9,7 @@ import type { Problem } from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
 import { compare } from '../skills/address.ts';
 import { createFilter } from '../skills/filter.ts';
-import { printable, shorten } from '../text.ts';
+import { printable, shorten, visibleLine } from '../text.ts';
 import type { Plan } from './config.ts';
 import { type Cleaned, cleanResource, cleanTemplate, cleanTool } from './definitions.ts';
 import type { Conversation } from './dialects.ts';
@@ -163,7 +163,7 @@ function offerOf({ name, filter }: Plan, { tools, skills, resources, templates }
 
 async function listTools(conversation: Conversation, asking: Asking, redact: Redact): Promise<Inventory<UpstreamTool>> {
   const listed = await listAllTools(conversation, asking);
-  return gather(listed, { what: 'tool', key: 'name', redact }, (raw) => {
+  const take = (raw: Params): Taken<UpstreamTool> => {
     const cleaned = cleanTool(raw);
     if (cleaned.kind === 'unusable') return cleaned;
     const { definition } = cleaned;
@@ -171,7 +171,8 @@ async function listTools(conversation: Conversation, asking: Asking, redact: Red
     if (found.kind === 'unsound') return { kind: 'unusable', why: found.why };
     const item = { name: String(definition.name), definition, paramHeaders: found.headers };
     return { ...cleaned, item };
-  });
+  };
+  return gather(listed, { what: 'tool', key: 'name', redact }, take, ({ name }) => visibleLine(String(name)));
 }
 
 /** A server that announces nothing at all may have tools all the same; it is asked, but not waited for. */
@@ -231,6 +232,8 @@ function gather<T>(
   listed: Inventory<Params>,
   { what, key, redact }: { readonly what: string; readonly key: string; readonly redact: Redact },
   take: (raw: Params) => Taken<T>,
+  /** What two of them must not share. */
+  identityOf: (raw: Params) => unknown = (raw) => raw[key],
 ): Inventory<T> {
   const items = new Map<unknown, T>();
   const faults = [...listed.faults];
@@ -238,9 +241,9 @@ function gather<T>(
     const taken = take(raw);
     const subject = () => `${what} ${echo(raw[key], redact)}`;
     if (taken.kind === 'unusable') faults.push(`${subject()} is left out: ${taken.why}`);
-    else if (items.has(raw[key])) faults.push(`${subject()} is listed twice; the first is served`);
+    else if (items.has(identityOf(raw))) faults.push(`${subject()} is listed twice; the first is served`);
     else {
-      items.set(raw[key], taken.item);
+      items.set(identityOf(raw), taken.item);
       if (taken.dropped.length > 0)
         faults.push(`${subject()} is listed without what clients cannot read: ${taken.dropped.join(', ')}`);
     }

@@ -5,6 +5,7 @@
  */
 import picomatch from 'picomatch';
 import type { Plugin, Problem } from '../model.ts';
+import { visibleLine } from '../text.ts';
 import type { Patterns } from './patterns.ts';
 import { nameKey } from './resolve.ts';
 
@@ -64,7 +65,8 @@ const nothing: Test = () => false;
 
 function keysOf({ name, group, plugin }: Subject): Keys {
   const plugins = plugin ? [plugin.name, `${plugin.name}@${plugin.marketplace}`].map(nameKey) : [];
-  return { name: nameKey(name), group: nameKey(group), plugins };
+  // As it is listed: what nobody sees in a name must not get it past a pattern.
+  return { name: nameKey(visibleLine(name)), group: nameKey(group), plugins };
 }
 
 /** What a pattern means that is not simply the name of a group. */

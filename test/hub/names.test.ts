@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { hashOf } from '../../src/methods/spelling.ts';
+import { assertClean, DIRT } from '../harness/clean.ts';
 import { startHub, upstream } from '../harness/hub.ts';
 import { warnings } from '../harness/listing.ts';
 import type { Answer } from '../harness/program.ts';
@@ -96,4 +97,48 @@ test('a silent server delays neither search nor list, which answer with what is 
   );
   assert.match(content[0].text, /\n3 skills without a body/);
   assert.equal((await hub.call('skills.search', { query: 'about s1' })).structuredContent.total, 1);
+});
+
+test('nothing that is listed of an upstream server holds a character that cannot be seen (10.20)', async (t) => {
+  const texts = { title: `t${DIRT}`, description: `d${DIRT}\ntwo` };
+  const skills = [
+    { uri: 'skill://s/SKILL.md', frontmatter: { name: 's', description: `d${DIRT}\ntwo` }, resources: 'dynamic' },
+  ];
+  const up = upstream(
+    `raw-tools=${JSON.stringify([tool(`to${DIRT}ol`, { ...texts, annotations: { title: `a${DIRT}` } })])}`,
+    `resources=${JSON.stringify([{ uri: 'file:///x', name: `n${DIRT}`, ...texts, text: 'x' }])}`,
+    `templates=${JSON.stringify([{ uriTemplate: 'docs://{x}', name: `n${DIRT}`, ...texts }])}`,
+    `skills=${JSON.stringify(skills)}`,
+  );
+  const hub = await startHub(t, { up });
+  const names = await hub.waitForTools((all) => all.includes('up:echo'), 'the server');
+  const listed = names.find((name) => /^up:to.*ol$/.test(name)) ?? '';
+  for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
+    const { result } = await hub.request(method);
+    assertClean(method, result);
+    const [items = []] = Object.values(result).filter(Array.isArray);
+    assert.ok(
+      items.some(({ description }: Answer) => /^d.*\ntwo$/.test(description)),
+      method,
+    );
+  }
+  assert.match(await hub.description(), /<description>d\[31m two<\/description>/);
+  assertClean('skills.list', await hub.call('skills.list', {}));
+  assertClean('skills.search', await hub.call('skills.search', { query: 'two' }));
+  assertClean('not found', await hub.call('skill', { name: 'nothing' }));
+  assertClean('stderr', hub.stderr().split('\n'));
+  const safe = `up__to_31mol_${hashOf(listed)}`;
+  for (const name of [listed, safe])
+    assert.equal((await hub.call(name, {})).content[0].text, `ran to${DIRT}ol`, 'callable under its listed name');
+});
+
+test('a name with something unseen in it gets past no filter (10.20)', async (t) => {
+  const up = { ...withTools(tool('dr\u200bop'), tool('keep')), exclude: ['keep'] };
+  const hub = await startHub(t, { up }, { args: ['--exclude', 'up:drop'] });
+  const names = await hub.waitForTools((all) => all.includes('up:echo'), 'the server');
+  assert.deepEqual(
+    names.filter((name) => /drop|keep/.test(name)),
+    [],
+  );
+  for (const name of ['up:drop', 'up:dr\u200bop']) assert.ok((await hub.request('tools/call', { name })).error, name);
 });

@@ -141,6 +141,8 @@ test('hostile tool names cannot shadow, break or fool anything', async (t) => {
     { name: 'a\u0000b', inputSchema },
     { name: '\u202eevil', inputSchema },
     { name: 'line\nbreak', inputSchema },
+    { name: '\u200b\u202e', inputSchema },
+    { name: 'ech\u200bo', inputSchema },
     { name: 'x'.repeat(200), inputSchema },
     { name: 'no-schema' },
     { name: 7, inputSchema },
@@ -153,11 +155,13 @@ test('hostile tool names cannot shadow, break or fool anything', async (t) => {
   const { result } = await hub.request('tools/list');
   const names: string[] = result.tools.map((tool: { name: string }) => tool.name);
   const odd = names.filter((name) => name.startsWith('one:')).slice(11);
-  assert.deepEqual(odd, ['one:with:colon', 'one:__proto__']);
+  assert.deepEqual(odd, ['one:ab', 'one:evil', 'one:line break', 'one:with:colon', 'one:__proto__']);
+  assert.equal((await hub.call('one:evil', {})).content[0].text, 'ran \u202eevil');
   assert.equal(names.filter((name) => name === 'one:echo').length, 1);
   assert.equal((await hub.call('one:with:colon', {})).content[0].text, 'ran with:colon');
   assert.equal(names.filter((name) => name === 'skill').length, 1);
-  await hub.waitForStderr(/server one: tool "line\\nbreak" is left out: its name holds control characters/);
+  await hub.waitForStderr(/server one: tool "[^"]*" is left out: its name holds nothing that can be seen/);
+  await hub.waitForStderr(/server one: tool "ech[^"]*o" is listed twice; the first is served/);
 });
 
 test('a server that says nothing any more is marked disconnected and started anew', async (t) => {
