@@ -8,11 +8,11 @@ import type { RegistryOptions } from './catalog/registry.ts';
 import type { TriggerOptions } from './catalog/triggers.ts';
 import type { HubSourceOptions } from './hub/source.ts';
 import { createLog, type Log } from './log.ts';
-import type { HostOptions } from './methods/hosts.ts';
+import type { HostOptions } from './methods/host-profiles.ts';
 import type { Source } from './model.ts';
 import { splitPatterns } from './skills/patterns.ts';
 import type { SkillSourceOptions } from './skills/source.ts';
-import type { ToolName } from './tools/own.ts';
+import type { ToolName } from './tools/table.ts';
 
 export const TOOL_NAMES: readonly ToolName[] = ['skill', 'list', 'search', 'read'];
 

@@ -1,23 +1,22 @@
 /** `skillwire`: the server as a library. Streams, clock and environment are the caller's. */
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
-import type { UpstreamStatus } from './hub/upstream.ts';
+import type { UpstreamStatus } from './hub/upstream/upstream.ts';
 import { LINEAGE_HEADER } from './lineage.ts';
 import { stackOf } from './log.ts';
 import type { Problem } from './model.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
-import type { Listening, ListenOptions } from './transports/listener.ts';
+import type { Listening, ListenOptions } from './transports/http/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
 
 export type { Refreshed, Registry } from './catalog/registry.ts';
 export type { ListenAddress, SkillwireOptions } from './config.ts';
-export type { State } from './hub/condition.ts';
-export type { UpstreamStatus } from './hub/upstream.ts';
+export type { State } from './hub/upstream/state.ts';
+export type { UpstreamStatus } from './hub/upstream/upstream.ts';
 export { createLog, type Level, type Log } from './log.ts';
 export type {
   Contribution,
-  ForeignTool,
-  Listed,
+  ListedSkill,
   Problem,
   Resolution,
   Resource,
@@ -27,10 +26,11 @@ export type {
   Template,
   Tool,
   ToolCall,
+  UpstreamTool,
 } from './model.ts';
 export { createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';
-export type { Listening } from './transports/listener.ts';
-export type { Access } from './transports/router.ts';
+export type { Listening } from './transports/http/listener.ts';
+export type { AccessLogEntry } from './transports/http/router.ts';
 export { VERSION } from './version.ts';
 
 export interface Skillwire {
@@ -94,11 +94,11 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     },
     // Loaded when asked for: most run on stdio and should not wait for an HTTP server to load.
     async serveHttp(where = {}) {
-      const { serveHttp } = await import('./transports/http.ts');
+      const { serveHttp } = await import('./transports/http/streamable.ts');
       return thenEnd(await serveHttp(handle, listenOptions(where)));
     },
     async serveSse(where = {}) {
-      const { serveSse } = await import('./transports/sse.ts');
+      const { serveSse } = await import('./transports/http/sse.ts');
       return thenEnd(await serveSse(handle, listenOptions(where)));
     },
     async serveStdio(pipes, stop = new AbortController().signal) {

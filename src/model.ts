@@ -115,7 +115,7 @@ export interface Contribution {
   readonly templates?: readonly Template[];
   /** The upstream servers that are configured, whether they are connected or not. */
   readonly servers?: readonly string[];
-  readonly tools: readonly ForeignTool[];
+  readonly tools: readonly UpstreamTool[];
   readonly problems: readonly Problem[];
   readonly watched: readonly Watched[];
   /** Something was caught in the middle of a change: look again soon. */
@@ -140,7 +140,7 @@ export interface Absent {
 }
 
 /** A skill and the shortest name that loads it. */
-export interface Listed {
+export interface ListedSkill {
   readonly id: string;
   readonly skill: Skill;
 }
@@ -152,32 +152,32 @@ export type Resolution =
 
 /** The skills of one snapshot under their names. */
 export interface Names {
-  readonly listed: readonly Listed[];
+  readonly listed: readonly ListedSkill[];
   /** Those of them that a client is told of unasked: without copies that another skill of their provider hides. */
-  readonly visible: readonly Listed[];
+  readonly visible: readonly ListedSkill[];
   resolve(name: string): Resolution;
   /** Ids that look like `name`, nearest first. */
   near(name: string): readonly string[];
 }
 
 /** The skills of one snapshot under their resource URIs. A skill whose name no URI may carry has none. */
-export interface Addresses {
+export interface SkillUris {
   /** `skill://claude/pdf` and its skill, sorted by URI. */
-  readonly roots: ReadonlyMap<string, Listed>;
+  readonly roots: ReadonlyMap<string, ListedSkill>;
   rootOf(skill: Skill): string | undefined;
 }
 
 export interface Snapshot {
   readonly generation: number;
   readonly names: Names;
-  readonly addresses: Addresses;
+  readonly uris: SkillUris;
   /** Resources that are not files of skills, by URI. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** Sorted, each once. The first that matches a URI is asked for it. */
   readonly templates: readonly Template[];
   /** The upstream servers that are configured, whether they are connected or not. */
   readonly servers: readonly string[];
-  readonly tools: readonly ForeignTool[];
+  readonly tools: readonly UpstreamTool[];
   readonly problems: readonly Problem[];
 }
 
@@ -217,7 +217,7 @@ export interface Template {
 }
 
 /** How tools are shown to one client. */
-export interface View {
+export interface ToolView {
   readonly describe: 'full' | 'compact' | 'list';
   /** Most characters a compact description may have. */
   readonly budget: number;
@@ -254,14 +254,14 @@ export interface Tool {
   readonly name: string;
   /** Answers from what is on disk when the call comes, not from the last refresh. */
   readonly fresh: boolean;
-  define(snapshot: Snapshot, view: View): ToolDefinition;
+  define(snapshot: Snapshot, view: ToolView): ToolDefinition;
   /** The name of a skill that these arguments ask for and that is not there: its server may be on its way. */
   lacks?(args: unknown, snapshot: Snapshot): string | undefined;
   run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
 /** A tool of an upstream server. */
-export interface ForeignTool extends Tool {
+export interface UpstreamTool extends Tool {
   readonly server: string;
   /** As its server calls it. */
   readonly short: string;

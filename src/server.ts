@@ -6,23 +6,23 @@ import { createRegistry, type Refreshed, type Registry } from './catalog/registr
 import { startTriggers } from './catalog/triggers.ts';
 import { type Settings, TOOL_NAMES } from './config.ts';
 import type { HubSource, HubSourceOptions } from './hub/source.ts';
-import type { UpstreamStatus } from './hub/upstream.ts';
+import type { UpstreamStatus } from './hub/upstream/upstream.ts';
 import { createLineage } from './lineage.ts';
 import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromises } from './methods/promises.ts';
-import { createPromptShelf, promptMethods } from './methods/prompts.ts';
+import { createPromptTable, promptMethods } from './methods/prompts.ts';
+import { createResourceUpdates, resourceState, subscribeMethods } from './methods/resource-updates.ts';
 import { resourceMethods, resourcesDigest } from './methods/resources.ts';
-import { examineSkills, SKILLS_EXTENSION, skillMethods } from './methods/skills.ts';
-import { compareSkills, createFeed, type Topic, updatedNotice } from './methods/subscriptions.ts';
-import { createToolShelf, toolMethods } from './methods/tools.ts';
+import { examineSkills, SKILLS_EXTENSION, skillMethods } from './methods/skills-extension.ts';
+import { compareSkills, createSubscriptions, type ListTopic, updatedNotice } from './methods/subscriptions.ts';
+import { createToolTable, toolMethods } from './methods/tools.ts';
 import { createUnlisted } from './methods/unlisted.ts';
-import { createUpdates, resourceState, subscribeMethods } from './methods/updates.ts';
 import type { Problem, Snapshot } from './model.ts';
-import { createHandle, type Handle, legacyEra, modernEra, type Peer } from './protocol/index.ts';
+import { createDispatcher, type Handle, legacyEra, modernEra, type Peer } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
-import { instructionsFor, ownTools } from './tools/own.ts';
 import { loadedText } from './tools/skill.ts';
+import { createOwnTools, instructionsFor } from './tools/table.ts';
 import { VERSION } from './version.ts';
 
 export interface Server {
@@ -60,20 +60,20 @@ export function createServer(settings: Settings): Server {
   const hub = settings.hub ? lazyHub({ ...settings, lineage }, (reason) => refresh(reason)) : undefined;
   const sources = [createSkillSource(settings, log.info), ...(hub ? [hub] : []), ...settings.sources];
   const registry: Registry = createRegistry(sources, settings);
-  const own = ownTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
-  const shelf = createToolShelf(own, { ...settings, sparing: settings.tools === 'auto' });
+  const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
+  const table = createToolTable(own, { ...settings, sparing: settings.tools === 'auto' });
   const unlisted = createUnlisted(log);
   const promises = createPromises();
-  const prompts = settings.prompts ? createPromptShelf(settings) : undefined;
-  const updates = createUpdates(registry, resourceState, promises, report('telling of a change'));
-  const topics: Topic[] = [
-    { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: shelf.digest },
+  const prompts = settings.prompts ? createPromptTable(settings) : undefined;
+  const updates = createResourceUpdates(registry, resourceState, promises, report('telling of a change'));
+  const topics: ListTopic[] = [
+    { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: table.digest },
     { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
     ...(prompts
       ? [{ key: 'promptsListChanged', method: 'notifications/prompts/list_changed', digest: prompts.digest }]
       : []),
   ];
-  const feed = createFeed(registry, topics, updates, report('telling of a change'));
+  const subscriptions = createSubscriptions(registry, topics, updates, report('telling of a change'));
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
     capabilities: {
@@ -82,25 +82,25 @@ export function createServer(settings: Settings): Server {
       ...(prompts ? { prompts: { listChanged: true } } : {}),
       extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
     },
-    instructions: (peer: Peer) => instructionsFor(shelf.ownFor(peer)),
+    instructions: (peer: Peer) => instructionsFor(table.ownFor(peer)),
   };
   const shared = [
-    ...toolMethods(registry, shelf, hub?.findAbsent),
+    ...toolMethods(registry, table, hub?.findAbsent),
     ...resourceMethods(registry, promises),
     ...skillMethods(registry, unlisted, promises),
     ...(prompts ? promptMethods(registry, prompts, loadedText) : []),
   ];
   const eras = [
     modernEra(
-      { methods: [...discoveryMethods(introduction), ...shared, ...feed.methods], notices: [cancelled] },
+      { methods: [...discoveryMethods(introduction), ...shared, ...subscriptions.methods], notices: [cancelled] },
       introduction.server,
     ),
     legacyEra({
       methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, updatedNotice)],
-      notices: [cancelled, ...feed.notices],
+      notices: [cancelled, ...subscriptions.notices],
     }),
   ];
-  const handle = createHandle(eras, (method, error) => report(method)(error));
+  const handle = createDispatcher(eras, (method, error) => report(method)(error));
 
   const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...unlisted.problems(snapshot)];
   const status = () => hub?.status() ?? [];
@@ -113,7 +113,7 @@ export function createServer(settings: Settings): Server {
     handle,
     registry,
     health: (isOperator) =>
-      healthOf(registry.current(), shelf.size, problemsOf, isOperator ? status() : status().map(withoutReason)),
+      healthOf(registry.current(), table.size, problemsOf, isOperator ? status() : status().map(withoutReason)),
     async examine() {
       const snapshot = await registry.refresh('examine');
       await examineSkills(snapshot, unlisted, new AbortController().signal);
@@ -123,7 +123,7 @@ export function createServer(settings: Settings): Server {
     isCircle: lineage.isCircle,
     close() {
       stopTriggers();
-      feed.close();
+      subscriptions.close();
     },
     async end() {
       await hub?.close();

@@ -8,13 +8,13 @@ import { createSkillwire } from '../src/index.ts';
 import { createLog } from '../src/log.ts';
 import { cancelled } from '../src/methods/lifecycle.ts';
 import { createPromises } from '../src/methods/promises.ts';
-import { createPromptShelf, promptMethods } from '../src/methods/prompts.ts';
+import { createPromptTable, promptMethods } from '../src/methods/prompts.ts';
 import { resourceMethods } from '../src/methods/resources.ts';
-import { skillMethods } from '../src/methods/skills.ts';
-import { createToolShelf, toolMethods } from '../src/methods/tools.ts';
+import { skillMethods } from '../src/methods/skills-extension.ts';
+import { createToolTable, toolMethods } from '../src/methods/tools.ts';
 import { createUnlisted } from '../src/methods/unlisted.ts';
 import type { Contribution, Source, Tool } from '../src/model.ts';
-import { createHandle, invalidParams, legacyEra, type Method } from '../src/protocol/index.ts';
+import { createDispatcher, invalidParams, legacyEra, type Method } from '../src/protocol/index.ts';
 import { createSkillSource } from '../src/skills/source.ts';
 import { loadedText, skillTool } from '../src/tools/skill.ts';
 import { createGate, createPeer } from './harness/peer.ts';
@@ -36,7 +36,7 @@ function sourceWith(load: () => Promise<Contribution>): Source {
 }
 
 const bare = (methods: readonly Method[]) =>
-  createPeer(createHandle([legacyEra({ methods, notices: [cancelled] })], () => {}));
+  createPeer(createDispatcher([legacyEra({ methods, notices: [cancelled] })], () => {}));
 
 test('One call sees one snapshot. No handler asks the registry twice.', async (t) => {
   const tree = makeTree(t, { 'skills/old/SKILL.md': skillText('old') });
@@ -52,7 +52,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
       return { content: [{ type: 'text', text: names.listed.map(({ id }) => id).join() }] };
     },
   };
-  const peer = bare(toolMethods(registry, createToolShelf([slow], OPTIONS), () => undefined));
+  const peer = bare(toolMethods(registry, createToolTable([slow], OPTIONS), () => undefined));
   const began = peer.call('slow');
   tree.write('skills/new/SKILL.md', skillText('new'));
   await registry.refresh('test');
@@ -61,9 +61,9 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   assert.equal(await peer.call('slow'), 'new,old');
 
   const { asked, counting } = countAsking(registry);
-  const prompts = createPromptShelf(OPTIONS);
+  const prompts = createPromptTable(OPTIONS);
   const handlers = [
-    ...toolMethods(counting, createToolShelf([skillTool(SILENT)], OPTIONS), () => undefined),
+    ...toolMethods(counting, createToolTable([skillTool(SILENT)], OPTIONS), () => undefined),
     ...resourceMethods(counting, createPromises()),
     ...skillMethods(counting, createUnlisted(SILENT), createPromises()),
     ...promptMethods(counting, prompts, loadedText),

@@ -5,20 +5,25 @@ import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
-import { LONGEST_DESCRIPTION, LONGEST_TITLE, LONGEST_URI } from '../src/hub/definitions.ts';
-import { LONGEST_CURSOR, MOST_ITEM_BYTES, MOST_ITEMS, MOST_LIST_BYTES, MOST_PAGES } from '../src/hub/listing.ts';
-import { LONGEST_RELIST_MS, SHORTEST_RELIST_MS } from '../src/hub/relist.ts';
-import { LONGEST_MATCHED, LONGEST_TEMPLATE, MOST_EXPRESSIONS, MOST_TEMPLATES } from '../src/hub/templates.ts';
+import { LONGEST_DESCRIPTION, LONGEST_TITLE, LONGEST_URI } from '../src/hub/upstream/definitions.ts';
+import { LONGEST_CURSOR, MOST_ITEM_BYTES, MOST_ITEMS, MOST_LIST_BYTES, MOST_PAGES } from '../src/hub/upstream/pages.ts';
+import { LONGEST_RELIST_MS, SHORTEST_RELIST_MS } from '../src/hub/upstream/relist.ts';
+import {
+  LONGEST_MATCHED,
+  LONGEST_TEMPLATE,
+  MOST_EXPRESSIONS,
+  MOST_TEMPLATES,
+} from '../src/hub/upstream/uri-templates.ts';
 import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
-import { LONGEST_ADDRESSED, MOST_SEGMENTS } from '../src/skills/address.ts';
-import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/contents.ts';
-import { MAX_COMPARED, MAX_FILE_BYTES } from '../src/skills/library.ts';
+import { MAX_COMPARED, MAX_FILE_BYTES } from '../src/skills/contents.ts';
+import { MOST_FILES } from '../src/skills/digest-cache.ts';
+import { MAX_HEAD } from '../src/skills/front-matter.ts';
 import { MOST_NAMED } from '../src/skills/plugins.ts';
-import { MOST_FILES } from '../src/skills/records.ts';
 import { MAX_DEPTH } from '../src/skills/roots.ts';
 import { MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../src/skills/scan.ts';
-import { MAX_HEAD } from '../src/skills/skill.ts';
+import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/skill-paths.ts';
+import { LONGEST_ADDRESSED, MOST_SEGMENTS } from '../src/skills/uris.ts';
 import { MAX_DIRECTORIES } from '../src/skills/walk.ts';
 import { MAX_BODIES } from '../src/tools/list.ts';
 import { MAX_READ_BYTES } from '../src/tools/read.ts';
@@ -30,7 +35,7 @@ const read = (path: string) => readFileSync(join(TOP, path), 'utf8');
 const manifest = JSON.parse(read('package.json'));
 
 interface Module {
-  /** From the top of the checkout: `src/protocol/wire.ts`. */
+  /** From the top of the checkout: `src/protocol/json-rpc.ts`. */
   readonly path: string;
   readonly text: string;
   /** The text without comments and without what stands in quotes. */
@@ -58,9 +63,10 @@ const pathsWhere = (holds: (module: Module) => boolean) => modules.filter(holds)
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'near', 'version', 'lineage'],
-  ['skills', 'hub'],
-  ['catalog'],
+  ['protocol', 'model', 'log', 'text', 'version', 'lineage'],
+  ['files'],
+  ['skills'],
+  ['catalog', 'hub'],
   ['methods', 'tools'],
   ['config', 'server'],
   ['transports'],
@@ -116,11 +122,11 @@ test('transports/ know protocol/ and nothing else of ours', () => {
   assert.deepEqual(leaving, []);
 });
 
-test('only cli.ts and cli/ touch the process; the hub as a library its environment, and its reaper ends others', () => {
+test('only cli.ts and cli/ touch the process; the hub as a library its environment, and process-groups.ts ends processes', () => {
   const touching = pathsWhere(({ code, imports }) => /\bprocess\b/.test(code) || imports.includes('node:process'));
   assert.deepEqual(
     touching.filter((path) => partOf(path) !== 'cli'),
-    ['src/hub/index.ts', 'src/hub/reaper.ts'],
+    ['src/hub/connection/process-groups.ts', 'src/hub/index.ts'],
   );
 });
 
@@ -142,7 +148,7 @@ test('each package has one importing file; only schemas are everywhere', () => {
 test('only eras.ts and dialects.ts know a protocol date', () => {
   const knowing = pathsWhere(({ text }) => /\b20\d\d-\d\d-\d\d\b/.test(text));
   assert.deepEqual(
-    knowing.filter((path) => path !== 'src/hub/dialects.ts'),
+    knowing.filter((path) => path !== 'src/hub/connection/dialects.ts'),
     ['src/protocol/eras.ts'],
   );
 });

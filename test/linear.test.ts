@@ -1,13 +1,20 @@
 /** What a text from outside costs to look at: time in proportion to its length, whatever is in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostOf } from '../src/methods/hosts.ts';
-import { pageOf } from '../src/methods/pages.ts';
+import { profileOf } from '../src/methods/host-profiles.ts';
+import { pageOf } from '../src/methods/pagination.ts';
 import { createNameTable } from '../src/methods/spelling.ts';
-import { clientOf, createHandle, createSession, legacyEra, MAX_CLIENT_TEXT, modernEra } from '../src/protocol/index.ts';
+import {
+  clientOf,
+  createDispatcher,
+  createSession,
+  legacyEra,
+  MAX_CLIENT_TEXT,
+  modernEra,
+} from '../src/protocol/index.ts';
 import { composed, oneLine, printable, shorten, visible, visibleLine, xml } from '../src/text.ts';
-import { createDoors } from '../src/transports/doors.ts';
-import { accepts } from '../src/transports/requests.ts';
+import { createAccess } from '../src/transports/http/access.ts';
+import { accepts } from '../src/transports/http/requests.ts';
 
 // Quadratic time over this many characters is many seconds; linear time is a few milliseconds, some hundred at worst.
 const LENGTH = 250_000;
@@ -48,7 +55,7 @@ const HOSTILE: readonly string[] = [
 ];
 const ENDS = ['', '!', ')'];
 
-const doors = createDoors({ host: 'a', allowHosts: [], allowOrigins: [], token: 'secret' });
+const doors = createAccess({ host: 'a', allowHosts: [], allowOrigins: [], token: 'secret' });
 const auto = { names: 'auto', describe: 'auto', descriptionBudget: undefined } as const;
 const swallow = (run: () => unknown) => {
   try {
@@ -57,7 +64,7 @@ const swallow = (run: () => unknown) => {
 };
 const server = { name: 's', version: '1' };
 const eras = [modernEra({ methods: [], notices: [] }, server), legacyEra({ methods: [], notices: [] })];
-const handle = createHandle(eras, () => {});
+const handle = createDispatcher(eras, () => {});
 const say = (message: object) =>
   void handle(
     createSession(() => {}),
@@ -66,7 +73,7 @@ const say = (message: object) =>
   );
 
 const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
-  'the name of a client': (name) => hostOf({ name, version: '1' }, auto),
+  'the name of a client': (name) => profileOf({ name, version: '1' }, auto),
   'a client of itself': (name) => clientOf({ name, version: name }),
   'a Host': (host) => doors.admit({ host }),
   'an Origin': (origin) => doors.admit({ host: 'a', origin: `http://${origin}` }),
@@ -102,7 +109,7 @@ for (const [what, look] of Object.entries(LOOKS)) {
 }
 
 test('a bridge at the end of a client name is left out (10.3)', () => {
-  const names = (name: string) => hostOf({ name, version: '1' }, auto).names;
+  const names = (name: string) => profileOf({ name, version: '1' }, auto).names;
   assert.equal(names('Claude-AI (via mcp-remote 0.1.29)'), 'safe');
   assert.equal(names('claude-ai (via mcp-remote'), 'plain');
 });

@@ -2,11 +2,12 @@
  * From what the sources contribute to what is served: filtered, folded, named. Pure: equal input, equal output.
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
  */
-import type { Contribution, ForeignTool, Problem, Resource, Skill, Snapshot, Template } from '../model.ts';
-import { addressSteps, compare } from '../skills/address.ts';
+
+import { createPacer, drive } from '../files/pace.ts';
+import type { Contribution, Problem, Resource, Skill, Snapshot, Template, UpstreamTool } from '../model.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
-import { createPacer, drive } from '../skills/pace.ts';
-import { createNames, findAmbiguous, findShadowed } from '../skills/resolve.ts';
+import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
+import { compare, uriSteps } from '../skills/uris.ts';
 import type { Fingerprints } from './copies.ts';
 
 export interface SnapshotOptions {
@@ -35,12 +36,12 @@ export async function buildSnapshot(
   const { skills, tools, resources, idle } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
   const names = createNames(skills, findStandIns(skills, options.fingerprints));
-  const { addresses, problems: unaddressed } = await drive(addressSteps(names.listed), createPacer());
+  const { uris, problems: unaddressed } = await drive(uriSteps(names.listed), createPacer());
   const problems = contributions.flatMap((contribution) => contribution.problems);
   return Object.freeze({
     generation,
     names,
-    addresses,
+    uris,
     tools,
     resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
     templates,
@@ -64,7 +65,7 @@ const WELL_KNOWN = ['agents', 'claude', 'codex', 'custom'];
 /** What a filter chooses from. */
 interface Offer {
   readonly skills: readonly Skill[];
-  readonly tools: readonly ForeignTool[];
+  readonly tools: readonly UpstreamTool[];
   readonly resources: readonly Resource[];
   readonly templates: readonly Template[];
 }
@@ -103,7 +104,7 @@ function choose(
 interface Item {
   readonly subject: Subject;
   readonly skill?: Skill;
-  readonly tool?: ForeignTool;
+  readonly tool?: UpstreamTool;
   readonly resource?: Resource;
   readonly template?: Template;
 }

@@ -19,7 +19,7 @@ export type Watch = typeof watchDirectory;
 
 /** `onChange` is also called when new watches stand: something may have changed since their directories were looked at. */
 export function createWatcher(onChange: () => void, log: Log, watch: Watch = watchDirectory): Watcher {
-  const watches = new Map<string, Standing>();
+  const watches = new Map<string, MessageScope>();
   let wanted: Wanted = new Map();
   let state: 'idle' | 'busy' | 'over' = 'idle';
 
@@ -85,7 +85,7 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
 
 // --- internal ---
 
-interface Standing {
+interface MessageScope {
   readonly watch: FSWatcher;
   /** See `Watched`. */
   readonly identity: string | undefined;

@@ -12,9 +12,9 @@ import {
   TOOL_NAMES,
 } from '../config.ts';
 import type { LEVELS, Level } from '../log.ts';
-import { DEFAULT_BUDGET } from '../methods/hosts.ts';
-import { nearest } from '../near.ts';
-import type { ToolName } from '../tools/own.ts';
+import { DEFAULT_BUDGET } from '../methods/host-profiles.ts';
+import { nearest } from '../skills/nearest.ts';
+import type { ToolName } from '../tools/table.ts';
 
 /** Something the person at the keyboard can mend: one line on stderr, exit 2. */
 export class UsageError extends Error {
@@ -133,7 +133,7 @@ export const COMMANDS = {
 } as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;
 
 /** How the program talks to the person at the terminal. */
-export interface Talk {
+export interface LogOptions {
   readonly level: Level;
   readonly colour: boolean;
 }
@@ -144,7 +144,7 @@ export interface ServeCommand {
   readonly transport: 'stdio' | 'http' | 'sse';
   /** For the transports that listen. */
   readonly where: Required<Omit<ListenAddress, 'token'>>;
-  readonly talk: Talk;
+  readonly talk: LogOptions;
 }
 
 /** A look at what would be served. */
@@ -172,7 +172,7 @@ export function parseCommand(argv: readonly string[]): Command {
   if (kind === 'trust') return { kind };
   if (kind === 'doctor') return { kind, options: skillwireOptions(values), json: values.json ?? false };
   const level = choice('log-level', values['log-level']);
-  const talk: Talk = { level: values.quiet ? 'error' : level, colour: !values['no-color'] };
+  const talk: LogOptions = { level: values.quiet ? 'error' : level, colour: !values['no-color'] };
   const transport = choice('transport', values.transport);
   return { kind: 'serve', options: skillwireOptions(values), transport, where: listenAddress(values), talk };
 }

@@ -65,13 +65,13 @@ function carryPipes({ create, stop, log }: Errand): Promise<void> {
 }
 
 async function carryHttp({ command, create, stop, log }: Errand, serve: 'serveHttp' | 'serveSse'): Promise<void> {
-  const { bind, findHost, ListenError } = await import('../transports/listener.ts');
-  const { findOpenDoor } = await import('../transports/doors.ts');
+  const { bind, findHost, ListenError } = await import('../transports/http/listener.ts');
+  const { findAccessFault } = await import('../transports/http/access.ts');
   const where = { ...command.where, token: process.env.SKILLWIRE_TOKEN };
   try {
     await findHost(where.host);
-    const openDoor = findOpenDoor(where);
-    if (openDoor !== undefined) throw new UsageError(openDoor);
+    const fault = findAccessFault(where);
+    if (fault !== undefined) throw new UsageError(fault);
     // The port first: a program that cannot have it has nothing else to say.
     const server = await bind(where);
     const onAccess = command.talk.level === 'debug' ? (access: object) => log.debug(JSON.stringify(access)) : undefined;

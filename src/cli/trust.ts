@@ -4,10 +4,10 @@
  * Always true: what is recorded is what was shown, and only once all of it was; no fault is a stack trace.
  */
 import { homedir } from 'node:os';
-import { type Entry, readEntry } from '../hub/config.ts';
-import { referencesIn } from '../hub/expand.ts';
-import { projectFile, readEntries } from '../hub/files.ts';
-import { trust, trustFile } from '../hub/trust.ts';
+import { type Entry, readEntry } from '../hub/config/entries.ts';
+import { referencesIn } from '../hub/config/expand.ts';
+import { projectFile, readEntries } from '../hub/config/files.ts';
+import { trust, trustFile } from '../hub/config/trust.ts';
 import { messageOf } from '../log.ts';
 import { printable } from '../text.ts';
 import { UsageError } from './options.ts';

@@ -10,16 +10,16 @@ import { createLog, type Log, stackOf } from '../log.ts';
 import type { ResourceDefinition, TemplateDefinition } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
-import { planOf } from './config.ts';
-import { createFleet, type FleetTool, publicName } from './fleet.ts';
-import { foreignResources, foreignTemplates } from './foreign.ts';
-import type { Environment } from './launch.ts';
-import type { CallRequest, UpstreamStatus } from './upstream.ts';
-import { UpstreamError } from './wire.ts';
+import { parseEntry } from './config/entries.ts';
+import { UpstreamError } from './connection/connection.ts';
+import type { Environment } from './connection/launch.ts';
+import { resourcesOf, templatesOf } from './upstream/contribution.ts';
+import type { CallRequest, UpstreamStatus } from './upstream/upstream.ts';
+import { createUpstreams, type FleetTool, publicName } from './upstreams.ts';
 
-export type { State } from './condition.ts';
-export type { UpstreamStatus } from './upstream.ts';
-export { UpstreamError } from './wire.ts';
+export { UpstreamError } from './connection/connection.ts';
+export type { State } from './upstream/state.ts';
+export type { UpstreamStatus } from './upstream/upstream.ts';
 
 export interface HubConfig {
   /** As in `.mcp.json` and `.kode.json`. */
@@ -81,7 +81,7 @@ export function createHub(config: HubConfig): Hub {
   const { env = ownEnvironment, cwd = '.', home = homedir(), healthInterval = DEFAULT_HEALTH_INTERVAL } = config;
   const log = config.log ?? createLog(() => {}, 'error');
   const listeners = new Set<(server: string) => void>();
-  const fleet = createFleet({
+  const upstreams = createUpstreams({
     env,
     healthInterval,
     lineage: createLineage(),
@@ -99,11 +99,11 @@ export function createHub(config: HubConfig): Hub {
     },
   });
   const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };
-  const find = (name: string) => fleet.tools().find((one) => publicName(one) === name);
+  const find = (name: string) => upstreams.tools().find((one) => publicName(one) === name);
 
   /** Waits a little for a server that is on its way. */
   async function findLate(name: string, stop: AbortSignal): Promise<FleetTool> {
-    const why = await fleet.findAbsent(name)?.wait(stop);
+    const why = await upstreams.findAbsent(name)?.wait(stop);
     const found = find(name);
     if (found) return found;
     throw new UpstreamError(
@@ -114,11 +114,11 @@ export function createHub(config: HubConfig): Hub {
   return {
     connect() {
       const entries = Object.entries(config.mcpServers);
-      fleet.apply(entries.map(([name, entry]) => planOf(name, entry, { from: 'createHub', variables })));
-      return fleet.settled();
+      upstreams.apply(entries.map(([name, entry]) => parseEntry(name, entry, { from: 'createHub', variables })));
+      return upstreams.settled();
     },
     tools: () =>
-      fleet.tools().map((one) => ({ name: publicName(one), server: one.server, definition: one.tool.definition })),
+      upstreams.tools().map((one) => ({ name: publicName(one), server: one.server, definition: one.tool.definition })),
     async call(name, args = {}, { signal, onProgress, meta } = {}) {
       const request: CallRequest = {
         params: { arguments: args, ...(meta ? { _meta: meta } : {}) },
@@ -128,20 +128,20 @@ export function createHub(config: HubConfig): Hub {
       const tool = find(name) ?? (await findLate(name, signal ?? new AbortController().signal));
       return tool.call(request);
     },
-    resources: () => foreignResources(fleet.upstreams()).map(({ definition }) => definition),
-    templates: () => foreignTemplates(fleet.upstreams()).map(({ server, definition }) => ({ server, definition })),
+    resources: () => resourcesOf(upstreams.upstreams()).map(({ definition }) => definition),
+    templates: () => templatesOf(upstreams.upstreams()).map(({ server, definition }) => ({ server, definition })),
     async read(uri, { signal } = {}) {
-      const listed = foreignResources(fleet.upstreams()).find(({ definition }) => definition.uri === uri);
+      const listed = resourcesOf(upstreams.upstreams()).find(({ definition }) => definition.uri === uri);
       if (listed) return listed.fetch(signal);
-      const template = foreignTemplates(fleet.upstreams()).find((one) => one.matches(uri));
+      const template = templatesOf(upstreams.upstreams()).find((one) => one.matches(uri));
       if (!template) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
       return template.fetch(uri, signal);
     },
-    status: fleet.status,
+    status: upstreams.status,
     on(_event, listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    close: fleet.close,
+    close: upstreams.close,
   };
 }

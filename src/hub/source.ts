@@ -8,11 +8,11 @@ import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
 import type { Absent, Contribution, Source } from '../model.ts';
 import { VERSION } from '../version.ts';
-import { type FileOptions, type Memory, readConfiguration } from './files.ts';
-import { createFleet } from './fleet.ts';
-import { foreignResources, foreignSkills, foreignTemplates, foreignTool } from './foreign.ts';
-import type { Offer } from './inventory.ts';
-import type { UpstreamStatus } from './upstream.ts';
+import { type FileOptions, type Memory, readConfiguration } from './config/files.ts';
+import { resourcesOf, skillsOf, templatesOf, toolFor } from './upstream/contribution.ts';
+import type { Listing } from './upstream/listing.ts';
+import type { UpstreamStatus } from './upstream/upstream.ts';
+import { createUpstreams } from './upstreams.ts';
 
 export interface HubSourceOptions extends FileOptions {
   readonly healthInterval: number;
@@ -32,7 +32,7 @@ export interface HubSource extends Source {
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
   const { env, log, lineage, healthInterval } = options;
   const client = { name: 'skillwire', version: VERSION };
-  const fleet = createFleet({
+  const fleet = createUpstreams({
     env,
     log,
     lineage,
@@ -46,7 +46,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   const memory: Memory = new Map();
   let gathering = false;
   let last:
-    | { readonly contribution: Contribution; readonly offers: readonly Offer[]; readonly files: string }
+    | { readonly contribution: Contribution; readonly offers: readonly Listing[]; readonly files: string }
     | undefined;
 
   async function gather(): Promise<void> {
@@ -58,23 +58,23 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   return {
     name: 'hub',
     async load() {
-      const { plans, problems, watched } = readConfiguration(options, memory);
-      fleet.apply(plans);
+      const { configs, problems, watched } = readConfiguration(options, memory);
+      fleet.apply(configs);
       const upstreams = fleet.upstreams();
-      const offers = upstreams.map((one) => one.offer());
-      const files = JSON.stringify([plans.map(({ key }) => key), problems, watched]);
+      const offers = upstreams.map((one) => one.listing());
+      const files = JSON.stringify([configs.map(({ key }) => key), problems, watched]);
       const same = last?.files === files && sameItems(last.offers, offers);
       if (last && same) return last.contribution;
       const contribution = {
-        skills: foreignSkills(upstreams),
-        tools: fleet.tools().map(foreignTool),
-        resources: foreignResources(upstreams),
-        templates: foreignTemplates(upstreams),
-        servers: plans.filter(({ way }) => way.kind !== 'none').map(({ name }) => name),
-        problems: [...problems, ...offers.flatMap((offer) => offer.problems)],
+        skills: skillsOf(upstreams),
+        tools: fleet.tools().map(toolFor),
+        resources: resourcesOf(upstreams),
+        templates: templatesOf(upstreams),
+        servers: configs.filter(({ target }) => target.kind !== 'none').map(({ name }) => name),
+        problems: [...problems, ...offers.flatMap((listing) => listing.problems)],
         watched,
         unsettled: false,
-        ...(!last && plans.some(({ way }) => way.kind !== 'none') ? { awaited: gather() } : {}),
+        ...(!last && configs.some(({ target }) => target.kind !== 'none') ? { awaited: gather() } : {}),
       };
       last = { contribution, offers, files };
       return contribution;

@@ -11,20 +11,20 @@ import {
   isId,
   type Method,
   MODERN_VERSIONS,
-  type NoticeHandler,
+  type NotificationHandler,
   negotiate,
   type Peer,
 } from '../protocol/index.ts';
-import { BRIEFLY } from './tools.ts';
+import { CACHE_BRIEFLY } from './tools.ts';
 
-export interface Introduction {
+export interface ServerDescription {
   readonly server: Client;
   readonly capabilities: object;
   /** What this client may tell its model of us. */
   instructions(peer: Peer): string;
 }
 
-export function handshakeMethods({ server, capabilities, instructions }: Introduction): readonly Method[] {
+export function handshakeMethods({ server, capabilities, instructions }: ServerDescription): readonly Method[] {
   return [
     {
       name: 'initialize',
@@ -46,11 +46,11 @@ export function handshakeMethods({ server, capabilities, instructions }: Introdu
   ];
 }
 
-export function discoveryMethods({ capabilities, instructions }: Introduction): readonly Method[] {
+export function discoveryMethods({ capabilities, instructions }: ServerDescription): readonly Method[] {
   return [
     {
       name: 'server/discover',
-      cache: BRIEFLY,
+      cache: CACHE_BRIEFLY,
       run: (_params, { peer }) => ({
         supportedVersions: MODERN_VERSIONS,
         capabilities,
@@ -61,7 +61,7 @@ export function discoveryMethods({ capabilities, instructions }: Introduction): 
 }
 
 /** Cancelling has the same words in both eras. */
-export const cancelled: NoticeHandler = {
+export const cancelled: NotificationHandler = {
   name: 'notifications/cancelled',
   hear({ requestId }, session) {
     if (isId(requestId)) cancel(session, requestId);

@@ -3,16 +3,16 @@
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
 import type { Registry } from '../catalog/registry.ts';
+import { codeOf, isMissing } from '../files/read.ts';
 import { messageOf } from '../log.ts';
-import type { Listed, Snapshot } from '../model.ts';
+import type { ListedSkill, Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Peer } from '../protocol/index.ts';
-import { compare } from '../skills/address.ts';
-import { codeOf, isMissing } from '../skills/files.ts';
+import { compare } from '../skills/uris.ts';
 import { oneLine, shorten } from '../text.ts';
-import { type HostOptions, hostOf } from './hosts.ts';
-import { pageOf } from './pages.ts';
+import { type HostOptions, profileOf } from './host-profiles.ts';
+import { pageOf } from './pagination.ts';
 import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
-import { BRIEFLY, LONGEST_NAME, remember } from './tools.ts';
+import { CACHE_BRIEFLY, LONGEST_NAME, remember } from './tools.ts';
 
 export interface Prompt {
   readonly name: string;
@@ -20,15 +20,15 @@ export interface Prompt {
   readonly description: string;
 }
 
-export interface PromptShelf {
+export interface PromptTable {
   list(snapshot: Snapshot, peer: Peer): readonly Prompt[];
   digest(snapshot: Snapshot, peer: Peer): string;
   /** What this client means by a name. */
-  find(snapshot: Snapshot, name: string, peer: Peer): Finding<Listed>;
+  find(snapshot: Snapshot, name: string, peer: Peer): Finding<ListedSkill>;
 }
 
-export function createPromptShelf(options: HostOptions): PromptShelf {
-  const tables = new WeakMap<Snapshot, NameTable<Listed>>();
+export function createPromptTable(options: HostOptions): PromptTable {
+  const tables = new WeakMap<Snapshot, NameTable<ListedSkill>>();
   const lists = new WeakMap<Snapshot, Map<string, readonly Prompt[]>>();
   const digests = new WeakMap<readonly Prompt[], string>();
   const tableOf = (snapshot: Snapshot) =>
@@ -37,7 +37,7 @@ export function createPromptShelf(options: HostOptions): PromptShelf {
     );
 
   function list(snapshot: Snapshot, { client }: Peer): readonly Prompt[] {
-    const { names, longestName } = hostOf(client, options);
+    const { names, longestName } = profileOf(client, options);
     const known = remember(lists, snapshot, () => new Map());
     return remember(known, `${names} ${longestName}`, () => {
       const spell = (id: string) => (names === 'safe' ? tableOf(snapshot).spell(id, longestName) : id);
@@ -54,7 +54,7 @@ export function createPromptShelf(options: HostOptions): PromptShelf {
       return remember(digests, prompts, () => JSON.stringify(prompts));
     },
     find(snapshot, name, { client }) {
-      const finding = tableOf(snapshot).find(name, hostOf(client, options).names);
+      const finding = tableOf(snapshot).find(name, profileOf(client, options).names);
       if (finding.kind !== 'missing') return finding;
       // What is not listed has a full name all the same; and a person may type what the skill tool takes.
       const resolution = snapshot.names.resolve(name);
@@ -67,15 +67,15 @@ export function createPromptShelf(options: HostOptions): PromptShelf {
 /** `textOf`: what loading the skill shows; throws when it cannot be read. */
 export function promptMethods(
   registry: Registry,
-  shelf: PromptShelf,
-  textOf: (listed: Listed) => Promise<string>,
+  table: PromptTable,
+  textOf: (listed: ListedSkill) => Promise<string>,
 ): readonly Method[] {
   return [
     {
       name: 'prompts/list',
-      cache: BRIEFLY,
+      cache: CACHE_BRIEFLY,
       async run({ cursor }, { peer }) {
-        const prompts = shelf.list(await registry.whole(), peer);
+        const prompts = table.list(await registry.whole(), peer);
         const { items, more } = pageOf('prompts', prompts, ({ name }) => name, cursor, PAGE);
         return { prompts: items, ...more };
       },
@@ -85,8 +85,8 @@ export function promptMethods(
       async run({ name }, { peer }) {
         if (typeof name !== 'string') throw invalidParams('name must be the name of a prompt');
         if (name.length > LONGEST_NAME) throw invalidParams(`no prompt has a name of over ${LONGEST_NAME} characters`);
-        const snapshot = await registry.having((now) => shelf.find(now, name, peer).kind !== 'missing');
-        const finding = shelf.find(snapshot, name, peer);
+        const snapshot = await registry.having((now) => table.find(now, name, peer).kind !== 'missing');
+        const finding = table.find(snapshot, name, peer);
         if (finding.kind === 'ambiguous') throw invalidParams(`prompt ${ambiguityOf(name, finding.spellings)}`);
         if (finding.kind === 'missing') throw invalidParams(`unknown prompt "${shorten(oneLine(name), 100)}"`);
         const listed = finding.item;

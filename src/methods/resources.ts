@@ -6,22 +6,22 @@
  * - bytes other than those this client was promised are refused, not given under the old digest.
  */
 import type { Registry } from '../catalog/registry.ts';
-import type { Listed, ResourceDefinition, Snapshot, TemplateDefinition } from '../model.ts';
+import type { ListedSkill, ResourceDefinition, Snapshot, TemplateDefinition } from '../model.ts';
 import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
-import { compare, type Place, placeAt, uriOf } from '../skills/address.ts';
-import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/mime.ts';
+import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/media-types.ts';
+import { compare, type SkillPath, skillPathAt, uriOf } from '../skills/uris.ts';
 import { printable, visibleLine } from '../text.ts';
-import { pageOf } from './pages.ts';
+import { pageOf } from './pagination.ts';
 import type { Promises } from './promises.ts';
 
 /** What a file holds may change at any time, and is this user's own: a client asks again each time. */
-export const NOT_AT_ALL = { ttlMs: 0, cacheScope: 'private' } as const;
+export const NO_CACHE = { ttlMs: 0, cacheScope: 'private' } as const;
 
 export function resourceMethods(registry: Registry, promises: Promises): readonly Method[] {
   return [
     {
       name: 'resources/list',
-      cache: NOT_AT_ALL,
+      cache: NO_CACHE,
       async run({ cursor }) {
         const all = definitionsOf(await registry.whole());
         const { items, more } = pageOf('resources', all, ({ uri }) => uri, cursor, PAGE);
@@ -30,7 +30,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
     },
     {
       name: 'resources/templates/list',
-      cache: NOT_AT_ALL,
+      cache: NO_CACHE,
       async run({ cursor }) {
         const foreign = (await registry.whole()).templates.map(({ definition }) => definition);
         const { items, more } = pageOf('templates', foreign, ({ uriTemplate }) => uriTemplate, cursor, PAGE);
@@ -39,7 +39,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
     },
     {
       name: 'resources/read',
-      cache: NOT_AT_ALL,
+      cache: NO_CACHE,
       async run({ uri: asked }, call) {
         const uri = textParam(asked);
         return readResource(await registry.having((now) => isServed(now, uri)), uri, promises, call);
@@ -47,7 +47,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
     },
     {
       name: 'resources/directory/read',
-      cache: NOT_AT_ALL,
+      cache: NO_CACHE,
       async run({ uri, cursor }, { signal }) {
         const directory = textParam(uri);
         const isThere = (now: Snapshot) => isServed(now, directory) || skillsUnder(now, directory) !== undefined;
@@ -69,8 +69,8 @@ export function resourcesDigest(snapshot: Snapshot): string {
 }
 
 /** Whether a URI is, or may be, that of something we know of. */
-export function isServed({ resources, addresses, templates }: Snapshot, uri: string): boolean {
-  return resources.has(uri) || placeAt(addresses, uri) !== undefined || templates.some((one) => one.matches(uri));
+export function isServed({ resources, uris, templates }: Snapshot, uri: string): boolean {
+  return resources.has(uri) || skillPathAt(uris, uri) !== undefined || templates.some((one) => one.matches(uri));
 }
 
 /** A URI that nothing is served at, for whatever reason. */
@@ -108,14 +108,14 @@ const definitions = new WeakMap<Snapshot, readonly ResourceDefinition[]>();
 function definitionsOf(snapshot: Snapshot): readonly ResourceDefinition[] {
   const known = definitions.get(snapshot);
   if (known) return known;
-  const own = [...snapshot.addresses.roots].map(([root, listed]) => skillDefinition(root, listed));
+  const own = [...snapshot.uris.roots].map(([root, listed]) => skillDefinition(root, listed));
   const foreign = [...snapshot.resources.values()].map(({ definition }) => definition);
   const all = [...own, ...foreign].sort((a, b) => compare(a.uri, b.uri));
   definitions.set(snapshot, all);
   return all;
 }
 
-function skillDefinition(root: string, { id, skill }: Listed): ResourceDefinition {
+function skillDefinition(root: string, { id, skill }: ListedSkill): ResourceDefinition {
   return {
     uri: uriOf(root, 'SKILL.md'),
     name: skill.name,
@@ -128,7 +128,7 @@ function skillDefinition(root: string, { id, skill }: Listed): ResourceDefinitio
 async function readResource(snapshot: Snapshot, uri: string, promises: Promises, call: Call): Promise<object> {
   const foreign = snapshot.resources.get(uri);
   if (foreign) return foreign.read(call);
-  const place = placeAt(snapshot.addresses, uri);
+  const place = skillPathAt(snapshot.uris, uri);
   if (!place) {
     const template = snapshot.templates.find((one) => one.matches(uri));
     if (template) return template.read(uri, call);
@@ -156,13 +156,13 @@ async function childrenOf(
   uri: string,
   signal: AbortSignal,
 ): Promise<readonly ResourceDefinition[]> {
-  const place = placeAt(snapshot.addresses, uri);
+  const place = skillPathAt(snapshot.uris, uri);
   const children = place ? await childrenIn(snapshot, place, signal) : skillsUnder(snapshot, uri);
   if (!children) throw nothingAt(uri, 'there is no directory that can be read');
   return [...children].sort((a, b) => compare(a.uri, b.uri));
 }
 
-async function childrenIn({ addresses }: Snapshot, { root, listed, path }: Place, signal: AbortSignal) {
+async function childrenIn({ uris }: Snapshot, { root, listed, path }: SkillPath, signal: AbortSignal) {
   const children = await listed.skill.files.list(path, signal);
   return children?.map(({ name, kind, size }): ResourceDefinition => {
     const uri = uriOf(root, path === '' ? name : `${path}/${name}`);
@@ -170,15 +170,15 @@ async function childrenIn({ addresses }: Snapshot, { root, listed, path }: Place
     if (kind === 'directory') return { uri, name: shown, mimeType: DIRECTORY_TYPE };
     const mimeType = typeOfName(name);
     const sized = size === undefined ? {} : { size };
-    const skill = name === 'SKILL.md' ? addresses.roots.get(uriOf(root, path)) : undefined;
+    const skill = name === 'SKILL.md' ? uris.roots.get(uriOf(root, path)) : undefined;
     if (skill) return { ...skillDefinition(uriOf(root, path), skill), ...sized };
     return { uri, name: shown, ...(mimeType === undefined ? {} : { mimeType }), ...sized };
   });
 }
 
 /** What lies directly under a prefix that several skills share: `skill://claude`, or a plugin below it. */
-function skillsUnder({ addresses }: Snapshot, uri: string): readonly ResourceDefinition[] | undefined {
-  const below = [...addresses.roots.keys()].filter((root) => root.startsWith(`${uri}/`));
+function skillsUnder({ uris }: Snapshot, uri: string): readonly ResourceDefinition[] | undefined {
+  const below = [...uris.roots.keys()].filter((root) => root.startsWith(`${uri}/`));
   const names = new Set(below.map((root) => root.slice(uri.length + 1).split('/', 1)[0] ?? ''));
   if (!/^skill:\/\/[^/]/.test(uri) || names.size === 0) return undefined;
   return [...names].map((name) => ({

@@ -6,39 +6,39 @@
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import {
-  encodeNotice,
+  encodeNotification,
   invalidParams,
   isObject,
   type Method,
-  type NoticeHandler,
+  type NotificationHandler,
   type Params,
   type Peer,
   type Session,
 } from '../protocol/index.ts';
+import { MOST_SUBSCRIPTIONS, type Reader, type ResourceUpdates } from './resource-updates.ts';
 import { LONGEST_URI } from './resources.ts';
-import { MOST_SUBSCRIPTIONS, type Reader, type Updates } from './updates.ts';
 
 /** One kind of change: how a subscription asks for it, how it is announced, and what it is a change of. */
-export interface Topic {
+export interface ListTopic {
   /** The key in a subscription's `notifications`. */
   readonly key: string;
   readonly method: string;
   digest(snapshot: Snapshot, peer: Peer): string;
 }
 
-export interface Feed {
+export interface Subscriptions {
   readonly methods: readonly Method[];
-  readonly notices: readonly NoticeHandler[];
+  readonly notices: readonly NotificationHandler[];
   /** Ends every open subscription with its final answer. */
   close(): void;
 }
 
-export function createFeed(
+export function createSubscriptions(
   registry: Registry,
-  topics: readonly Topic[],
-  updates: Updates,
+  topics: readonly ListTopic[],
+  updates: ResourceUpdates,
   onFault: (error: unknown) => void,
-): Feed {
+): Subscriptions {
   const subscribers = new Set<Subscriber>();
   const due = new Map<Subscriber, Map<string, string>>();
   let telling = Promise.resolve();
@@ -123,14 +123,14 @@ export function createFeed(
     },
   };
 
-  const initialized: NoticeHandler = {
+  const initialized: NotificationHandler = {
     name: 'notifications/initialized',
     hear(_params: Params, session: Session) {
       // Said twice, or without a handshake before it, it changes nothing.
       if (!session.handshake || standing.has(session)) return;
       standing.add(session);
       const send = (method: string, reason: string) =>
-        session.outlet(encodeNotice(method, { _meta: { [REASON]: reason } }));
+        session.outlet(encodeNotification(method, { _meta: { [REASON]: reason } }));
       subscribe({ topics, peer: session.handshake, send, end: () => {} }, session.ended);
     },
   };
@@ -150,7 +150,7 @@ export function createFeed(
 
 /** The legacy notice that one resource has changed. */
 export function updatedNotice(uri: string, reason: string): string {
-  return encodeNotice(UPDATED, { uri, _meta: { [REASON]: reason } });
+  return encodeNotification(UPDATED, { uri, _meta: { [REASON]: reason } });
 }
 
 // --- internal ---
@@ -179,7 +179,7 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const REASON = 'skillwire/reason';
 
 interface Subscriber {
-  readonly topics: readonly Topic[];
+  readonly topics: readonly ListTopic[];
   readonly peer: Peer;
   readonly send: (method: string, reason: string) => void;
   readonly end: () => void;

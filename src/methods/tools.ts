@@ -5,17 +5,17 @@
  * answers a call.
  */
 import type { Registry } from '../catalog/registry.ts';
-import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult, View } from '../model.ts';
+import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult, ToolView } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { cut, oneLine, shorten } from '../text.ts';
-import { type Host, type HostOptions, hostOf } from './hosts.ts';
-import { SKILLS_EXTENSION } from './skills.ts';
+import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
+import { SKILLS_EXTENSION } from './skills-extension.ts';
 import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
 
 /** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */
-export const BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
+export const CACHE_BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
 
-export interface ToolShelf {
+export interface ToolTable {
   /** The tools as this client is shown them. */
   list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[];
   /** The list as one text, for telling whether it has changed. */
@@ -29,13 +29,13 @@ export interface ToolShelf {
   ownFor(peer: Peer): ReadonlyMap<string, string>;
 }
 
-export interface ShelfOptions extends HostOptions {
+export interface ToolTableOptions extends HostOptions {
   /** Leave out what a client can do by itself that has the Skills extension. */
   readonly sparing: boolean;
 }
 
 /** `own`: the tools that are always there, in the order they are listed. */
-export function createToolShelf(own: readonly Tool[], options: ShelfOptions): ToolShelf {
+export function createToolTable(own: readonly Tool[], options: ToolTableOptions): ToolTable {
   const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
   const digests = new WeakMap<readonly ToolDefinition[], string>();
   const tables = new WeakMap<Snapshot, NameTable<Tool>>();
@@ -49,7 +49,7 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
   const fresh = own.filter((tool) => tool.fresh).map((tool) => unspelled(tool.name));
 
   function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
-    const host = hostOf(peer.client, options);
+    const host = profileOf(peer.client, options);
     const { anyStructure = false } = peer;
     const spared = sparedFor(peer);
     return remember(
@@ -58,7 +58,7 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
       () => {
         const shown = all(snapshot).filter(({ name }) => !spared.has(name));
         const names = new Set(shown.map(({ name }) => name));
-        const view: View = {
+        const view: ToolView = {
           describe: host.describe,
           budget: host.budget,
           anyStructure,
@@ -78,12 +78,12 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
     },
     size: (snapshot) => all(snapshot).length,
     ownFor(peer) {
-      const host = hostOf(peer.client, options);
+      const host = profileOf(peer.client, options);
       const spell = (name: string) => (host.names === 'safe' ? ownTable.spell(name, host.longestName) : name);
       const shown = own.filter(({ name }) => !sparedFor(peer).has(name));
       return new Map(shown.map(({ name }) => [name, spell(name)]));
     },
-    find: (snapshot, name, peer) => tableOf(snapshot).find(name, hostOf(peer.client, options).names),
+    find: (snapshot, name, peer) => tableOf(snapshot).find(name, profileOf(peer.client, options).names),
     // Over the beginnings of names: a spelling may have a suffix. One look too many does no harm.
     wantsFresh(name) {
       const plain = unspelled(name);
@@ -95,13 +95,13 @@ export function createToolShelf(own: readonly Tool[], options: ShelfOptions): To
 /** `findAbsent`: what a name would be the name of, were its server ready; undefined where there are no servers. */
 export function toolMethods(
   registry: Registry,
-  shelf: ToolShelf,
+  table: ToolTable,
   findAbsent: ((name: string) => Absent | undefined) | undefined,
 ): readonly Method[] {
   const unknown = (name: string) => invalidParams(`unknown tool "${echo(name)}"`);
 
   function find(snapshot: Snapshot, name: string, peer: Peer): Tool | undefined {
-    const finding = shelf.find(snapshot, name, peer);
+    const finding = table.find(snapshot, name, peer);
     switch (finding.kind) {
       case 'found':
         return finding.item;
@@ -138,10 +138,10 @@ export function toolMethods(
   return [
     {
       name: 'tools/list',
-      cache: BRIEFLY,
+      cache: CACHE_BRIEFLY,
       async run({ cursor }, { peer }) {
         if (cursor !== undefined) throw invalidParams('cursor is not one of ours: the list has one page');
-        return { tools: shelf.list(await registry.whole(), peer) };
+        return { tools: table.list(await registry.whole(), peer) };
       },
     },
     {
@@ -152,7 +152,7 @@ export function toolMethods(
         if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
         if (name.length > LONGEST_NAME) throw invalidParams(`no tool has a name of over ${LONGEST_NAME} characters`);
         if (!isObject(args)) throw invalidParams('arguments must be an object');
-        const snapshot = await (shelf.wantsFresh(name) ? registry.refresh('call') : registry.ready());
+        const snapshot = await (table.wantsFresh(name) ? registry.refresh('call') : registry.ready());
         const tool = find(snapshot, name, call.peer);
         if (!tool) return runAbsent(name, args, call);
         const missing = findAbsent && tool.lacks?.(args, snapshot);
@@ -208,4 +208,5 @@ const EXTENSION_DOES: ReadonlySet<string> = new Set(['skill', 'skills.list', 'sk
 
 const unspelled = (name: string) => name.replace(/[^A-Za-z0-9]/g, '_');
 
-const keyOf = ({ names, longestName, describe, budget }: Host) => `${names} ${longestName} ${describe} ${budget}`;
+const keyOf = ({ names, longestName, describe, budget }: HostProfile) =>
+  `${names} ${longestName} ${describe} ${budget}`;

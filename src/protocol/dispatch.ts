@@ -3,21 +3,21 @@
  * Owns: that every call gets exactly one reply (none if cancelled) and a notice never gets one.
  * Leaves alone: bytes and status lines (transports), what the methods do, who the peer is (eras.ts).
  */
-import type { Claims, Era } from './eras.ts';
+import type { Era, HeaderClaims } from './eras.ts';
 import { EnvelopeError, internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
-import { Running, type Session } from './session.ts';
 import {
   type Decoded,
   decode,
   encodeError,
-  encodeNotice,
+  encodeNotification,
   encodeResult,
   type Id,
   idKey,
   type Message,
-  type Notice,
+  type Notification,
   type Request,
-} from './wire.ts';
+} from './json-rpc.ts';
+import { Running, type Session } from './session.ts';
 
 /** Where the answer to one incoming text goes. */
 export interface Exchange {
@@ -28,7 +28,7 @@ export interface Exchange {
    * transport whose reader does not read need not hold it.
    */
   notify(text: string, mayDrop: boolean): void;
-  readonly claims?: Claims;
+  readonly claims?: HeaderClaims;
 }
 
 /** Characters. A batch is answered by one text; past this length the rest of it is answered with errors. */
@@ -43,7 +43,7 @@ export type Handle = (session: Session, incoming: string | Decoded, exchange: Ex
 /** Told of every failure that is our fault, with the method it happened in. */
 export type FaultListener = (method: string, error: unknown) => void;
 
-export function createHandle(eras: readonly Era[], onFault: FaultListener): Handle {
+export function createDispatcher(eras: readonly Era[], onFault: FaultListener): Handle {
   return async (session, incoming, exchange) => {
     try {
       const decoded = typeof incoming === 'string' ? decode(incoming) : incoming;
@@ -99,7 +99,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     }
   }
 
-  function hear(notice: Notice, session: Session, exchange: Exchange): undefined {
+  function hear(notice: Notification, session: Session, exchange: Exchange): undefined {
     try {
       eraOf(notice, exchange).notices.get(notice.method)?.hear(notice.params, session);
     } catch (error) {
@@ -116,7 +116,7 @@ export function createHandle(eras: readonly Era[], onFault: FaultListener): Hand
     const stop = new Running();
     const notify = (name: string, body: object) => {
       try {
-        if (!stop.aborted) exchange.notify(encodeNotice(name, body), name === PROGRESS);
+        if (!stop.aborted) exchange.notify(encodeNotification(name, body), name === PROGRESS);
       } catch (error) {
         onFault(name, error); // Whoever reports progress has no use for our trouble with it.
       }

@@ -5,11 +5,11 @@
  * Always true: a method that an era lacks is missing from its table; nothing asks which era it is in.
  */
 import { headerMismatch, invalidParams, laterClientNeeded, RpcError, unsupportedVersion } from './errors.ts';
+import { type Decoded, type Id, isObject, type Notification, type Params, type Request } from './json-rpc.ts';
 import type { Client, Session, Stop } from './session.ts';
-import { type Decoded, type Id, isObject, type Notice, type Params, type Request } from './wire.ts';
 
 /** What the envelope around a message says of it (HTTP headers); absent where there is no envelope. */
-export interface Claims {
+export interface HeaderClaims {
   readonly version: string | undefined;
   readonly method: string | undefined;
   readonly name: string | undefined;
@@ -24,7 +24,7 @@ export interface Peer {
   readonly capabilities: ReadonlySet<string>;
   readonly extensions: ReadonlySet<string>;
   /** The envelope, where it is bound to say what the message says. */
-  readonly claims?: Claims | undefined;
+  readonly claims?: HeaderClaims | undefined;
   /** It knows structured content that is not an object. */
   readonly anyStructure?: boolean;
 }
@@ -54,28 +54,28 @@ export interface Method {
   run(params: Params, call: Call): object | Promise<object>;
 }
 
-export interface NoticeHandler {
+export interface NotificationHandler {
   readonly name: string;
   hear(params: Params, session: Session): void;
 }
 
 export interface Era {
   readonly methods: ReadonlyMap<string, Method>;
-  readonly notices: ReadonlyMap<string, NoticeHandler>;
+  readonly notices: ReadonlyMap<string, NotificationHandler>;
   /** What HTTP calls an unknown method in this era. */
   readonly unknownStatus: number;
-  speaks(method: string, params: Params, claims: Claims | undefined): boolean;
+  speaks(method: string, params: Params, claims: HeaderClaims | undefined): boolean;
   takesBatches(session: Session): boolean;
   /** Checks the envelope and says who asks. */
-  open(request: Request, session: Session, claims: Claims | undefined): Peer;
+  open(request: Request, session: Session, claims: HeaderClaims | undefined): Peer;
   seal(result: object, method: Method): object;
   /** An error as this era may say it: those of upstream servers come from either. */
   sealError(error: RpcError): RpcError;
 }
 
-export interface Vocabulary {
+export interface MethodTable {
   readonly methods: readonly Method[];
-  readonly notices: readonly NoticeHandler[];
+  readonly notices: readonly NotificationHandler[];
 }
 
 export const MODERN_VERSIONS: readonly string[] = ['2026-07-28'];
@@ -84,7 +84,7 @@ export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '
 /** The version we answer a legacy handshake with: the one asked for, or the newest we have. */
 export const negotiate = (asked: string) => (LEGACY_VERSIONS.includes(asked) ? asked : NEWEST_LEGACY);
 
-export function legacyEra({ methods, notices }: Vocabulary): Era {
+export function legacyEra({ methods, notices }: MethodTable): Era {
   return {
     methods: byName(methods),
     notices: byName(notices),
@@ -104,7 +104,7 @@ export function legacyEra({ methods, notices }: Vocabulary): Era {
   };
 }
 
-export function modernEra({ methods, notices }: Vocabulary, server: Client): Era {
+export function modernEra({ methods, notices }: MethodTable, server: Client): Era {
   return {
     methods: byName(methods),
     notices: byName(notices),
@@ -137,13 +137,13 @@ export function modernEra({ methods, notices }: Vocabulary, server: Client): Era
 }
 
 /** What a message is to a carrier with many clients: complete in itself, the first of a session, or part of one. */
-export type Standing = 'alone' | 'opening' | 'member';
+export type MessageScope = 'alone' | 'opening' | 'member';
 
-export function standingOf(decoded: Decoded, claims: Claims | undefined): Standing {
+export function scopeOf(decoded: Decoded, claims: HeaderClaims | undefined): MessageScope {
   const messages = Array.isArray(decoded) ? decoded : [decoded];
   // What cannot be read is answered as such, whoever sent it; so is an empty batch.
   if (messages.every(({ kind }) => kind === 'invalid')) return 'alone';
-  const calls = messages.filter((one): one is Request | Notice => 'method' in one);
+  const calls = messages.filter((one): one is Request | Notification => 'method' in one);
   if (calls.some(({ method, params }) => isModern(method, params, claims))) return 'alone';
   return !Array.isArray(decoded) && decoded.kind === 'request' && decoded.method === OPENING ? 'opening' : 'member';
 }
@@ -206,7 +206,7 @@ const STRANGER: Peer = { client: undefined, capabilities: new Set(), extensions:
 
 const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_CLIENT_TEXT;
 
-function isModern(method: string, params: Params, claims: Claims | undefined): boolean {
+function isModern(method: string, params: Params, claims: HeaderClaims | undefined): boolean {
   return (
     envelopeOf(params)[VERSION] !== undefined ||
     MODERN_ONLY.includes(method) ||
@@ -216,7 +216,7 @@ function isModern(method: string, params: Params, claims: Claims | undefined): b
 
 const envelopeOf = ({ _meta }: Params): Params => (isObject(_meta) ? _meta : {});
 
-function checkClaims(claims: Claims, version: string, method: string, params: Params): void {
+function checkClaims(claims: HeaderClaims, version: string, method: string, params: Params): void {
   if (claims.version !== version) throw headerMismatch(`MCP-Protocol-Version is not "${version}"`);
   if (claims.method !== method) throw headerMismatch('Mcp-Method is not the method of the body');
   const named = NAMED.get(method);

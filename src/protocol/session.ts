@@ -3,7 +3,7 @@
  * Owns: the handshake and the calls in flight. Leaves alone: the bytes (transports), what is announced (subscriptions).
  * Always true: a modern request changes nothing here but `calls`, and that only while it runs.
  */
-import { type Id, idKey } from './wire.ts';
+import { type Id, idKey } from './json-rpc.ts';
 
 export interface Client {
   readonly name: string;

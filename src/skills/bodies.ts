@@ -3,9 +3,10 @@
  * Owns: how long one request waits for upstream servers. Leaves alone: what is looked for (search.ts).
  * Always true: an upstream server that does not answer costs a request PATIENCE_MS at most, and nobody else's texts.
  */
-import type { Listed, Skill } from '../model.ts';
-import { createPacer } from './pace.ts';
-import { bodyStart } from './skill.ts';
+
+import { createPacer } from '../files/pace.ts';
+import type { ListedSkill, Skill } from '../model.ts';
+import { bodyStart } from './front-matter.ts';
 
 /** A person or a model waits for a search; what a server gives later is there for the next one. */
 export const PATIENCE_MS = 2000;
@@ -14,7 +15,7 @@ export interface Bodies {
   /** Undefined when it cannot be read, or not in time. */
   of(skill: Skill): Promise<string | undefined>;
   /** Calls `look` for each, with rests in between: our own in their order, those of each server beside them. */
-  visit(listed: readonly Listed[], look: (one: Listed) => Promise<void>): Promise<void>;
+  visit(listed: readonly ListedSkill[], statOf: (one: ListedSkill) => Promise<void>): Promise<void>;
   /** Nothing more is wanted. */
   close(): void;
 }
@@ -46,13 +47,13 @@ export function createBodies(signal: AbortSignal): Bodies {
       asked.set(skill, known);
       return known;
     },
-    async visit(listed, look) {
+    async visit(listed, statOf) {
       const pace = createPacer();
-      const walk = async (lane: readonly Listed[]) => {
+      const walk = async (lane: readonly ListedSkill[]) => {
         for (const one of lane) {
           await pace();
           if (signal.aborted) return;
-          await look(one);
+          await statOf(one);
         }
       };
       await Promise.all(lanesOf(listed).map(walk));
@@ -81,8 +82,8 @@ async function bodyIn(skill: Skill): Promise<string | undefined> {
 }
 
 /** All that lies on this machine, and for every server some lanes of its own: a silent one holds up nobody else. */
-function lanesOf(listed: readonly Listed[]): readonly (readonly Listed[])[] {
-  const lanes = new Map<string, Listed[]>();
+function lanesOf(listed: readonly ListedSkill[]): readonly (readonly ListedSkill[])[] {
+  const lanes = new Map<string, ListedSkill[]>();
   let nth = 0;
   for (const one of listed) {
     const { location, provider } = one.skill;

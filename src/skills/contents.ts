@@ -1,184 +1,200 @@
 /**
- * What belongs to a skill: the regular files and directories that really lie in its own directory.
- * Owns: how a path is followed. Leaves alone: what is read (library.ts), how paths are spelled (address.ts).
+ * The files of local skills, as they are on disk when asked for.
+ * Owns: reading them, digests, manifests. Leaves alone: which files belong to a skill (contents.ts), URIs (address.ts).
  * Always true:
- * - a link that leads out of the skill is never followed; a link that leads back up is no part of it;
- * - nothing is given of a directory that has become a link since it was found, nor of what is skipped, whatever way leads there.
- * Everywhere here `directory` is that of a skill, without any link, as it was when the skill was found.
+ * - a manifest is of one version: the directory and its SKILL.md are the same before the first file is read and after the last;
+ * - a file that has not changed is not read again for its digest.
  */
-import { type BigIntStats, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { compare, isPlainSegment } from './address.ts';
-import { codeOf, ELSEWHERE, isBelow, isMissing, isSkipped, look, passesSkipped, placeOf } from './files.ts';
-import type { Pacer } from './pace.ts';
+import { createPacer } from '../files/pace.ts';
+import {
+  codeOf,
+  ELSEWHERE,
+  fileIdentity,
+  isFresh,
+  isMissing,
+  NOFOLLOW,
+  type Reading,
+  readRegularFile,
+  statOf,
+  versionOf,
+} from '../files/read.ts';
+import { messageOf } from '../log.ts';
+import type { FileReading, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
+import { createRecords, type FileRecord, type Records } from './digest-cache.ts';
+import { type FrontMatter, readFrontMatter } from './front-matter-values.ts';
+import { textOf } from './media-types.ts';
+import { type Child, find, findFiles, list, MAX_SKILL_TOTAL, Unfit } from './skill-paths.ts';
 
-/** Every host of the Skills extension accepts this many files and bytes, so this is what we list. */
-export const MAX_SKILL_FILES = 512;
-export const MAX_SKILL_TOTAL = 16 * 1024 * 1024;
-/** Links between directories can make more of them than there are. */
-export const MAX_SKILL_DIRECTORIES = 2048;
+/** The largest single file that is read at all. */
+export const MAX_FILE_BYTES = MAX_SKILL_TOTAL;
+/** Larger files count as changed when their times say so: to read them costs more than a notification too many. */
+export const MAX_COMPARED = 1024 * 1024;
 
-export interface Spot {
-  /** Absolute, without any link. */
-  readonly real: string;
-  readonly stats: BigIntStats;
+export interface Library {
+  /** `directory`: without any link. What a link in its place would lead to is never given. */
+  filesOf(directory: string): SkillFiles;
 }
 
-/** Why there is nothing to be had at a path; `closed`: the system does not let us look; `moved`: a link took its place. */
-export type Nothing = 'outside' | 'missing' | 'closed' | 'moved';
-
-/** What stands at a path of a skill. Never throws. */
-export function find(directory: string, path: string): Spot | Nothing {
-  const chain = chainTo(directory, path);
-  return typeof chain === 'string' ? chain : (chain.at(-1) ?? 'missing');
-}
-
-export interface Child extends Spot {
-  readonly name: string;
-}
-
-/** What can be served of a directory of a skill, by name; undefined when it is none, or cannot be read. Never throws. */
-export async function list(directory: string, path: string, pace: Pacer): Promise<readonly Child[] | undefined> {
-  const chain = chainTo(directory, path);
-  if (typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory()) return undefined;
-  const names = attempt(() => namesIn(chain));
-  if (typeof names === 'string') return undefined;
-  const children = await childrenOf(names, (name) => attempt(() => enter(chain, name)), pace);
-  return attempt(() => isStill(chain)) === true ? children : undefined;
-}
-
-export interface Found extends Spot {
-  readonly path: string;
-}
-
-/** A reason why a skill cannot be listed as it stands. */
-export class Unfit extends Error {
-  override readonly name = 'Unfit';
-}
-
-/** Every file of the skill, by path. */
-export async function findFiles(directory: string, pace: Pacer): Promise<readonly Found[]> {
-  const files: Found[] = [];
-  let directories = 0;
-
-  async function visit(chain: readonly Spot[], prefix: string): Promise<void> {
-    await pace();
-    if (++directories > MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_DIRECTORIES} directories`);
-    const names = namesIn(chain);
-    // More than could all be listed: no need to look at each.
-    if (names.length > MAX_SKILL_FILES + MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
-    const children = await childrenOf(names, (name) => enterListed(chain, name), pace);
-    if (!isStill(chain)) throw Object.assign(new Error('it has been replaced'), { code: 'ENOENT' });
-    for (const child of children) {
-      const path = prefix + child.name;
-      if (child.stats.isDirectory()) await visit([...chain, child], `${path}/`);
-      else files.push({ path, real: child.real, stats: child.stats });
-      if (files.length > MAX_SKILL_FILES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
-    }
-  }
-
-  const home = homeOf(directory);
-  if (home === 'moved') throw new Unfit(`its directory ${ELSEWHERE}`);
-  await visit([home], '');
-  return files.sort((a, b) => compare(a.path, b.path));
+export function createLibrary(): Library {
+  const records = createRecords();
+  const inTurn = createTurns();
+  return {
+    filesOf: (directory) => ({
+      manifest: (signal) => readManifest(directory, records, signal),
+      read: (path) => readFile(directory, path),
+      list: async (path) => (await list(directory, path, createPacer()))?.map(asChild),
+      version: (path) => inTurn(() => contentVersion(directory, path, records)),
+    }),
+  };
 }
 
 // --- internal ---
 
-/** The way from the skill's own directory to the path, each step with its links followed. */
-function chainTo(directory: string, path: string): readonly Spot[] | Nothing {
-  return attempt(() => {
-    const home = homeOf(directory);
-    if (home === 'moved') return home;
-    const chain = [home];
-    for (const name of path === '' ? [] : path.split('/')) {
-      if (!isPlainSegment(name) || isSkipped(name) || !chain.at(-1)?.stats.isDirectory()) return 'missing';
-      const next = enter(chain, name);
-      if (typeof next === 'string') return next;
-      chain.push(next);
+// A manifest that was overtaken by a change is begun again; whoever saves in bursts is done by then.
+const ATTEMPTS = 5;
+const PAUSE_MS = 60;
+
+async function readManifest(directory: string, records: Records, signal: AbortSignal): Promise<ManifestReading> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (attempt > 0) await new Promise((done) => setTimeout(done, PAUSE_MS));
+    if (signal.aborted) break;
+    try {
+      const reading = await tryManifest(directory, records);
+      if (reading) return reading;
+    } catch (error) {
+      if (error instanceof Unfit) return { kind: 'unfit', why: error.message };
+      if (!isMissing(error)) return { kind: 'unfit', why: `it cannot be read (${codeOf(error) || messageOf(error)})` };
+      // Something vanished between two looks. If it is the skill itself, no further look will find it.
+      if (find(directory, HEAD_FILE) === 'missing') return { kind: 'gone' };
     }
-    // Some systems know one file by names that look different: without case, in short, with characters that count for
-    // nothing. The real path has the name it was given.
-    const real = realpathSync.native(chain.at(-1)?.real ?? directory);
-    return passesSkipped(real, directory) ? 'missing' : chain;
-  });
-}
-
-/** What the system says against it becomes a result. */
-function attempt<T>(act: () => T): T | 'missing' | 'closed' {
-  try {
-    return act();
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === '') throw error; // Not the system's word: a fault of ours.
-    return isMissing(error) || NO_SUCH_NAME.has(code) ? 'missing' : 'closed';
   }
+  return { kind: 'moving' };
 }
 
-const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ELOOP', 'EINVAL', 'EILSEQ']);
-
-function homeOf(directory: string): Spot | 'moved' {
-  // The native one asks the system once; the other looks at every directory on the way itself.
-  return realpathSync.native(directory) === directory ? { real: directory, stats: look(directory) } : 'moved';
-}
-
-/** One entry of the last directory of the chain. */
-function enter(chain: readonly Spot[], name: string): Spot | Nothing {
-  const [home, here] = [chain[0], chain.at(-1)];
-  if (!home || !here) return 'missing';
-  const path = join(here.real, name);
-  const stats = lstatSync(path, { bigint: true });
-  if (!stats.isSymbolicLink()) return { real: path, stats };
-  const real = realpathSync.native(path);
-  if (!isBelow(real, home.real)) return 'outside';
-  if (passesSkipped(real, home.real)) return 'missing';
-  const target = look(real);
-  // Followed, it would come by here again, and again.
-  if (target.isDirectory() && chain.some((one) => isBelow(one.real, real))) return 'missing';
-  return { real, stats: target };
-}
-
-function namesIn(chain: readonly Spot[]): readonly string[] {
-  const here = chain.at(-1);
-  return here ? readdirSync(here.real).filter((name) => !isSkipped(name)) : [];
-}
-
-/** Looks at each name for itself, with rests: a directory may have any number of them. */
-async function childrenOf(
-  names: readonly string[],
-  open: (name: string) => Spot | Nothing,
-  pace: Pacer,
-): Promise<readonly Child[]> {
-  const children: Child[] = [];
-  for (const name of [...names].sort(compare)) {
-    const rest = pace();
-    if (rest) await rest;
-    const spot = open(name);
-    // Anything else, such as a FIFO or a socket, has no content of its own.
-    if (typeof spot === 'object' && (spot.stats.isFile() || spot.stats.isDirectory())) children.push({ name, ...spot });
+/** Undefined when something changed on the way. */
+async function tryManifest(directory: string, records: Records): Promise<ManifestReading | undefined> {
+  const pace = createPacer();
+  const before = identityOf(directory);
+  const found = await findFiles(directory, pace);
+  const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
+  if (total > MAX_SKILL_TOTAL) throw new Unfit(`its files have over ${MAX_SKILL_TOTAL} bytes together`);
+  const files: (FileRecord & { readonly path: string })[] = [];
+  for (const { path, real, stats } of found) {
+    await pace();
+    const version = versionOf(stats);
+    const known = records.recall(real, version);
+    // A SKILL.md that is a link to a file met before under its own name still has to be read as what it is.
+    const isKnown = known && (known.head !== undefined || !isHead(path));
+    const record = isKnown ? known : await examine(path, real, version);
+    if (!record) return undefined;
+    // Two changes within one tick of the file system's clock look like one: such a version says nothing yet.
+    if (!isFresh(stats)) records.keep(real, version, record);
+    files.push({ ...record, path });
   }
-  return children;
+  if (identityOf(directory) !== before) return undefined;
+  const head = files.find(({ path }) => path === HEAD_FILE)?.head;
+  if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
+  const listing = files.map(({ path, size, digest }) => ({ path, size, digest }));
+  if (head.kind === 'unfit') return { ...head, files: listing };
+  return { kind: 'whole', manifest: { head: head.fields, files: listing } };
 }
 
-/** Asked after its names were listed: whether they are not those of what was put in its place meanwhile. */
-function isStill(chain: readonly Spot[]): boolean {
-  const here = chain.at(-1);
-  return (
-    here !== undefined &&
-    realpathSync.native(here.real) === here.real &&
-    placeOf(look(here.real)) === placeOf(here.stats)
-  );
+const HEAD_FILE = 'SKILL.md';
+/** Of this skill, or of one inside it. */
+const isHead = (path: string) => path === HEAD_FILE || path.endsWith(`/${HEAD_FILE}`);
+
+/** A skill that is replaced as a whole gets another directory; one that is edited, another SKILL.md. */
+function identityOf(directory: string): string {
+  return `${fileIdentity(statOf(directory))} ${versionOf(statOf(join(directory, HEAD_FILE)))}`;
 }
 
-/** For a list that must be whole: throws where something cannot be had that is there. */
-function enterListed(chain: readonly Spot[], name: string): Spot | Nothing {
+/** Reads the file; undefined when it has no longer that version. */
+async function examine(path: string, real: string, wanted: string): Promise<FileRecord | undefined> {
+  const { version, bytes } = readRegularFile(real, MAX_FILE_BYTES, NOFOLLOW);
+  if (version !== wanted) return undefined;
+  const record = { size: bytes.length, digest: digestOf(bytes) };
+  return isHead(path) ? { ...record, head: await headOf(bytes) } : record;
+}
+
+async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
+  const text = textOf(bytes);
+  if (text === undefined) return { kind: 'unfit', why: 'its SKILL.md is not UTF-8' };
+  return readFrontMatter(text);
+}
+
+/** The digest of a file, so that one which was only touched is the same; undefined when there is none. */
+function contentVersion(directory: string, path: string, records: Records): string | undefined {
+  let version: string | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const spot = find(directory, path);
+    if (typeof spot !== 'object' || !spot.stats.isFile()) return undefined;
+    const { real, stats } = spot;
+    version = versionOf(stats);
+    const known = records.recall(real, version);
+    if (known) return known.digest;
+    if (stats.size > MAX_COMPARED) return version;
+    const reading = attemptRead(real);
+    if (reading?.version !== version) continue; // It was replaced or written to meanwhile.
+    const digest = digestOf(reading.bytes);
+    if (!isFresh(stats)) records.keep(real, version, { size: reading.bytes.length, digest });
+    return digest;
+  }
+  return version;
+}
+
+/** Undefined when it is gone. */
+function attemptRead(real: string): Reading | undefined {
   try {
-    return enter(chain, name);
+    return readRegularFile(real, MAX_COMPARED, NOFOLLOW);
   } catch (error) {
-    // A name that is not UTF-8 comes to us mended, and nothing has that name.
-    if (isMissing(error) && name.includes('\ufffd')) throw new Unfit('it has a file whose name is not UTF-8');
-    // A link that leads nowhere or in a circle, or a file that has just gone.
-    if (isMissing(error) || codeOf(error) === 'ELOOP') return 'missing';
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** One piece of work after the other, with rests: whoever asks for a thousand must not hold everybody else. */
+function createTurns() {
+  const pace = createPacer();
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => T): Promise<T> => {
+    const next = last.then(pace).then(work);
+    last = next.catch(() => {}); // A failure is for the one who asked.
+    return next;
+  };
+}
+
+async function readFile(directory: string, path: string): Promise<FileReading> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const spot = find(directory, path);
+    if (spot === 'missing') return { kind: 'missing' };
+    if (spot === 'outside') return { kind: 'refused', why: 'is or passes a link that leaves the skill' };
+    if (spot === 'moved') return { kind: 'refused', why: `lies in a directory that ${ELSEWHERE}` };
+    if (spot === 'closed')
+      return { kind: 'refused', why: 'cannot be read: access is denied, or its disk is in trouble' };
+    const { real, stats } = spot;
+    if (stats.isDirectory()) return { kind: 'directory' };
+    if (!stats.isFile()) return { kind: 'refused', why: 'is not a regular file' };
+    if (stats.size > MAX_FILE_BYTES) return { kind: 'refused', why: `is over ${MAX_FILE_BYTES} bytes` };
+    try {
+      const { version, bytes } = readRegularFile(real, MAX_FILE_BYTES, NOFOLLOW);
+      // What was opened must be what the path still leads to, or a directory was swapped on the way.
+      const again = find(directory, path);
+      if (version === undefined || typeof again !== 'object' || versionOf(again.stats) !== version) continue;
+      return { kind: 'read', bytes };
+    } catch (error) {
+      if (isMissing(error)) continue;
+      return { kind: 'refused', why: `cannot be read (${codeOf(error) || messageOf(error)})` };
+    }
+  }
+  return { kind: 'moving' };
+}
+
+function asChild({ name, stats }: Child): SkillChild {
+  return stats.isDirectory() ? { name, kind: 'directory' } : { name, kind: 'file', size: Number(stats.size) };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -6,8 +6,8 @@
 import picomatch from 'picomatch';
 import type { Plugin, Problem } from '../model.ts';
 import { visibleLine } from '../text.ts';
+import { nameKey } from './names.ts';
 import type { Patterns } from './patterns.ts';
-import { nameKey } from './resolve.ts';
 
 /** What a pattern looks at. `group` is a provider or an upstream server. */
 export interface Subject {

@@ -7,11 +7,11 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { createJsonMemory, type JsonReader } from '../files/json.ts';
+import { codeOf, isBelow, isMissing, watchEntry } from '../files/read.ts';
 import { messageOf } from '../log.ts';
 import type { Plugin, Problem, Watched } from '../model.ts';
 import { shorten } from '../text.ts';
-import { codeOf, isBelow, isMissing, watchEntry } from './files.ts';
-import { createJsonMemory, type JsonReader } from './json.ts';
 import { claudeHome, expandHome, type Root, type Surroundings } from './roots.ts';
 import { SKILL_FILE } from './walk.ts';
 

@@ -12,28 +12,28 @@
  */
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { messageOf } from '../log.ts';
-import type { Problem, Skill, Watched } from '../model.ts';
-import { cut, visible, visibleLine } from '../text.ts';
-import { createDesk } from './desk.ts';
+import { createPacer, drive } from '../files/pace.ts';
 import {
   codeOf,
+  fileIdentity,
   isBelow,
   isMissing,
-  isPassing,
-  look,
+  isTransient,
   NOFOLLOW,
-  placeOf,
   type Reading,
   readInside,
   readRegularFile,
+  statOf,
   versionOf,
-} from './files.ts';
-import type { Library } from './library.ts';
-import { createPacer, drive } from './pace.ts';
-import { nameKey } from './resolve.ts';
+} from '../files/read.ts';
+import { messageOf } from '../log.ts';
+import type { Problem, Skill, Watched } from '../model.ts';
+import { cut, visible, visibleLine } from '../text.ts';
+import type { Library } from './contents.ts';
+import { type HeadReading, readHead, remarkOn } from './front-matter.ts';
+import { createDesk } from './lazy-contents.ts';
+import { nameKey } from './names.ts';
 import type { Root } from './roots.ts';
-import { type HeadReading, readHead, remarkOn } from './skill.ts';
 import { type Directory, DOUBTFUL, type Entry, SKILL_FILE, type SkillFile, startOf, walkRoot } from './walk.ts';
 
 /** A SKILL.md is instructions for a model; the largest of 8,111 public ones has 0.3 MB. */
@@ -74,7 +74,7 @@ export function createScanner(): Scanner {
       for (const one of walk.directories) directories.push(one);
       for (const problem of walk.problems) problems.push(problem);
       for (const file of walk.skills) {
-        sightings.push(before ? sight(root, file) : { root, file, look: UNSEEN });
+        sightings.push(before ? sight(root, file) : { root, file, statOf: UNSEEN });
         const rest = pace();
         if (rest) await rest;
       }
@@ -82,7 +82,7 @@ export function createScanner(): Scanner {
     }
     memory = new Map(starts.map(({ root, start }) => [rootKey(root), start]));
 
-    const changed = sightings.filter(({ look }) => look !== UNCHANGED);
+    const changed = sightings.filter(({ statOf }) => statOf !== UNCHANGED);
     if (before && changed.length > 0) await pause(SETTLE_MS + TIMER_SLACK_MS);
     let room = MAX_TEXT_HELD - sightings.reduce((sum, { file }) => sum + (file.entry?.skill?.text?.length ?? 0), 0);
     for (const sighting of changed) {
@@ -109,7 +109,7 @@ export function createScanner(): Scanner {
 interface Sighting {
   readonly root: Root;
   readonly file: SkillFile;
-  readonly look: string;
+  readonly statOf: string;
 }
 
 const UNCHANGED = 'unchanged';
@@ -122,13 +122,13 @@ const TIMER_SLACK_MS = 20;
 
 function sight(root: Root, file: SkillFile): Sighting {
   const version = versionAt(file.path);
-  return { root, file, look: version === file.entry?.version ? UNCHANGED : version };
+  return { root, file, statOf: version === file.entry?.version ? UNCHANGED : version };
 }
 
 /** Why a file cannot be looked at is a version too: as long as it stays so there is nothing new to say. */
 function versionAt(path: string): string {
   try {
-    return versionOf(look(path));
+    return versionOf(statOf(path));
   } catch (error) {
     return codeOf(error) || DOUBTFUL;
   }
@@ -136,7 +136,7 @@ function versionAt(path: string): string {
 
 /** Reads a new or changed file; gives what was known before while the file is still moving. */
 function takeOver(
-  { root, file, look: seen }: Sighting,
+  { root, file, statOf: seen }: Sighting,
   room: number,
   library: Library,
 ): Entry | undefined | Promise<Entry> {
@@ -148,7 +148,7 @@ function takeOver(
   });
   try {
     if (kind !== 'file') {
-      const stats = look(path);
+      const stats = statOf(path);
       if (!stats.isFile()) return refuse(versionOf(stats), 'is not a regular file');
       if (!isBelow(realpathSync.native(path), real)) return refuse(versionOf(stats), 'is a link that leaves its skill');
     }
@@ -164,7 +164,7 @@ function takeOver(
   } catch (error) {
     if (isMissing(error)) return kind === 'link' ? refuse(seen, 'is a link that leads nowhere') : undefined;
     const faulty = refuse(seen, `cannot be read: ${messageOf(error)}`);
-    return isPassing(error) ? { ...faulty, version: DOUBTFUL, skill: known?.skill } : faulty;
+    return isTransient(error) ? { ...faulty, version: DOUBTFUL, skill: known?.skill } : faulty;
   }
 }
 
@@ -173,7 +173,7 @@ function readFound({ real, place, kind }: SkillFile): Reading {
   if (kind !== 'file') return readInside(real, SKILL_FILE, MAX_SKILL_BYTES);
   const reading = readRegularFile(join(real, SKILL_FILE), MAX_SKILL_BYTES, NOFOLLOW);
   // One look at the directory after opening costs a third of what `readInside` does, for thousands of files.
-  return placeOf(lstatSync(real, { bigint: true })) === place ? reading : { ...reading, version: undefined };
+  return fileIdentity(lstatSync(real, { bigint: true })) === place ? reading : { ...reading, version: undefined };
 }
 
 /** What a skill is made of, besides its front matter. */
@@ -202,7 +202,7 @@ function makeEntry({ root, file, version, remembered, text, room, library }: Tak
   if (description === '') return refuse('description is empty');
   const held = text.length <= room ? text : undefined;
   const readNow = () => {
-    if (held !== undefined && versionOf(look(path)) === version) return held;
+    if (held !== undefined && versionOf(statOf(path)) === version) return held;
     // A newer text waits for its refresh, but a file that can no longer be read is an error at once.
     const { version: now, bytes } = readInside(real, SKILL_FILE, MAX_SKILL_BYTES);
     if (held !== undefined) return held;

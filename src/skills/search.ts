@@ -7,14 +7,14 @@
  * time that folding every text would take, and no second 64 MiB).
  */
 import { basename } from 'node:path';
-import type { Listed, Skill } from '../model.ts';
+import { createPacer } from '../files/pace.ts';
+import type { ListedSkill, Skill } from '../model.ts';
 import { composed, visible } from '../text.ts';
-import { compare } from './address.ts';
 import { type Bodies, createBodies } from './bodies.ts';
-import { createPacer } from './pace.ts';
+import { compare } from './uris.ts';
 
 export interface Hit {
-  readonly listed: Listed;
+  readonly listed: ListedSkill;
   /** How many words of the query were found; all of them, or it would be no hit. */
   readonly score: number;
   readonly excerpt: string;
@@ -28,7 +28,7 @@ export interface Search {
 }
 
 export async function searchSkills(
-  listed: readonly Listed[],
+  listed: readonly ListedSkill[],
   query: string,
   limit: number,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ export function windowAround(text: string, at: number): string {
 // --- internal ---
 
 interface Match {
-  readonly listed: Listed;
+  readonly listed: ListedSkill;
   readonly rank: number;
 }
 

@@ -3,8 +3,8 @@
  * Owns: putting roots, plugins and the scan together. Leaves alone: which of the skills are shown (catalog/snapshot.ts).
  */
 import { dirname } from 'node:path';
+import { watchEntry } from '../files/read.ts';
 import type { Contribution, Problem, Source, Watched } from '../model.ts';
-import { watchEntry } from './files.ts';
 import { createPluginFinder, type PluginOptions } from './plugins.ts';
 import { findRoots, type Root, type RootOptions } from './roots.ts';
 import { createScanner } from './scan.ts';

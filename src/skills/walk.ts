@@ -10,19 +10,19 @@
  */
 import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
-import { messageOf } from '../log.ts';
-import type { Problem, Skill, Watched } from '../model.ts';
 import {
+  fileIdentity,
   identityOf,
   isBelow,
   isFresh,
   isMissing,
-  isPassing,
   isSkipped,
+  isTransient,
   passesSkipped,
-  placeOf,
   versionOf,
-} from './files.ts';
+} from '../files/read.ts';
+import { messageOf } from '../log.ts';
+import type { Problem, Skill, Watched } from '../model.ts';
 import { MAX_DEPTH, type Root } from './roots.ts';
 
 export const MAX_DIRECTORIES = 50_000;
@@ -168,7 +168,7 @@ function createVisitor({ directory: top, within }: Root, problems: Problem[]) {
     } catch (error) {
       if (isMissing(error)) return undefined;
       problems.push({ where: path, what: `cannot be read: ${messageOf(error)}` });
-      return isPassing(error) ? before : undefined;
+      return isTransient(error) ? before : undefined;
     }
   };
 }
@@ -186,7 +186,7 @@ const NO_CHILDREN = new Map<string, Directory>();
 
 /** What is in it now; for what was in it before, with what is known of that. */
 function list({ path, depth, listing: before }: Directory, real: string, stats: BigIntStats, version: string): Listing {
-  const place = placeOf(stats);
+  const place = fileIdentity(stats);
   const entries = readdirSync(real, { withFileTypes: true });
   const isChild = (entry: Dirent) =>
     (entry.isDirectory() || entry.isSymbolicLink()) && !isSkipped(entry.name) && entry.name !== SKILL_FILE;

@@ -3,7 +3,7 @@
  * Owns: its schemas and its text. Leaves alone: which skills there are (catalog).
  */
 import * as v from 'valibot';
-import type { Listed, Skill, Tool } from '../model.ts';
+import type { ListedSkill, Skill, Tool } from '../model.ts';
 import { createBodies } from '../skills/bodies.ts';
 import { mentions } from '../skills/search.ts';
 import { oneLine, shorten } from '../text.ts';
@@ -96,7 +96,7 @@ const NO_TEXTS: ReadonlyMap<Skill, string> = new Map();
 
 /** The bodies that can be had; undefined when they are too long for one answer. */
 async function readBodies(
-  listed: readonly Listed[],
+  listed: readonly ListedSkill[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Skill, string> | undefined> {
   const bodies = createBodies(signal);

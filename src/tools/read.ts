@@ -4,9 +4,9 @@
  */
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
-import type { Listed, Snapshot, Tool, ToolResult } from '../model.ts';
-import { isPlainSegment, uriOf } from '../skills/address.ts';
-import { contentOf, textOf } from '../skills/mime.ts';
+import type { ListedSkill, Snapshot, Tool, ToolResult } from '../model.ts';
+import { contentOf, textOf } from '../skills/media-types.ts';
+import { isPlainSegment, uriOf } from '../skills/uris.ts';
 import { oneLine, printable, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
 import { failure, success } from './result.ts';
@@ -83,7 +83,12 @@ function plainPath(path: string): string | undefined {
   return segments.every(isPlainSegment) ? segments.join('/') : undefined;
 }
 
-async function readFile(snapshot: Snapshot, listed: Listed, path: string, signal: AbortSignal): Promise<ToolResult> {
+async function readFile(
+  snapshot: Snapshot,
+  listed: ListedSkill,
+  path: string,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const { id, skill } = listed;
   const reading = await skill.files.read(path, signal);
   const miss = (why: string) => failure(`"${echo(path)}" of skill '${oneLine(id)}' ${why}`);
@@ -102,10 +107,10 @@ async function readFile(snapshot: Snapshot, listed: Listed, path: string, signal
   }
 }
 
-function resultOf({ addresses }: Snapshot, { skill }: Listed, path: string, bytes: Uint8Array): ToolResult {
+function resultOf({ uris }: Snapshot, { skill }: ListedSkill, path: string, bytes: Uint8Array): ToolResult {
   const text = textOf(bytes);
   if (text !== undefined) return success(text);
-  const root = addresses.rootOf(skill);
+  const root = uris.rootOf(skill);
   const uri = root === undefined ? pathToFileURL(`${skill.directory}/${path}`).href : uriOf(root, path);
   return { content: [{ type: 'resource', resource: contentOf(uri, path, bytes) }] };
 }
@@ -113,7 +118,7 @@ function resultOf({ addresses }: Snapshot, { skill }: Listed, path: string, byte
 const MOST_SHOWN = 50;
 
 /** What a model may have meant: the entries of that directory. */
-async function filesIn({ skill }: Listed, directory: string, signal: AbortSignal): Promise<string> {
+async function filesIn({ skill }: ListedSkill, directory: string, signal: AbortSignal): Promise<string> {
   const children = await skill.files.list(directory, signal);
   if (!children) return '';
   const names = children.map(({ name, kind }) => oneLine(name) + (kind === 'directory' ? '/' : ''));

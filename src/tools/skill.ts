@@ -4,10 +4,10 @@
  */
 import * as v from 'valibot';
 import { type Log, messageOf, stackOf } from '../log.ts';
-import type { Listed, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
+import type { ListedSkill, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
 import { invalidParams, isObject } from '../protocol/index.ts';
 import { oneLine, printable, shorten } from '../text.ts';
-import { describeSkills } from './describe.ts';
+import { describeSkills } from './description.ts';
 import { failure, success } from './result.ts';
 
 const REQUIRED = 'name is required: the name of the skill to load, as text';
@@ -92,7 +92,7 @@ export function missOf(
 }
 
 /** What loading a skill shows: where it comes from, then its SKILL.md as it is. Throws when that cannot be read. */
-export async function loadedText({ id, skill }: Listed): Promise<string> {
+export async function loadedText({ id, skill }: ListedSkill): Promise<string> {
   return `${headerOf(id, skill)}\n\n${await skill.read()}`;
 }
 
@@ -162,7 +162,7 @@ function absenceOf(name: string, { names }: Snapshot): string {
   ].join('\n\n');
 }
 
-function lineOf({ id, skill }: Listed): string {
+function lineOf({ id, skill }: ListedSkill): string {
   return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), LONGEST_ABOUT)}`;
 }
 

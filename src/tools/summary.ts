@@ -1,7 +1,7 @@
 /** A skill as `skills.list` and `skills.search` show it. */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import type { Listed } from '../model.ts';
+import type { ListedSkill } from '../model.ts';
 import { installName } from '../skills/search.ts';
 import { oneLine, printable, shorten, visibleLine } from '../text.ts';
 
@@ -26,7 +26,7 @@ export const SUMMARY_PROPERTIES = {
 } as const;
 
 /** For one answer: what a root really is is looked up once in it. */
-export function createSummariser(cwd: string): (listed: Listed) => Summary {
+export function createSummariser(cwd: string): (listed: ListedSkill) => Summary {
   const shorten = createShortener(cwd);
   return ({ skill }) => ({
     installName: visibleLine(installName(skill)),
@@ -37,7 +37,7 @@ export function createSummariser(cwd: string): (listed: Listed) => Summary {
 }
 
 /** One line for people: the name that loads the skill, and what it is about. */
-export function lineFor({ id, skill }: Listed): string {
+export function lineFor({ id, skill }: ListedSkill): string {
   return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), LONGEST_ABOUT)}`;
 }
 

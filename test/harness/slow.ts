@@ -1,9 +1,9 @@
 /** Our server in this process, over HTTP, with one tool that takes as long as the test wants. */
 import type { TestContext } from 'node:test';
 import { NOTHING } from '../../src/catalog/registry.ts';
-import { type Contribution, createSkillwire, type ForeignTool, type Listening, type Source } from '../../src/index.ts';
-import { createHttpEndpoint } from '../../src/transports/http.ts';
-import { LIMITS, type Limits, listen } from '../../src/transports/listener.ts';
+import { type Contribution, createSkillwire, type Listening, type Source, type UpstreamTool } from '../../src/index.ts';
+import { LIMITS, type Limits, listen } from '../../src/transports/http/listener.ts';
+import { createHttpEndpoint } from '../../src/transports/http/streamable.ts';
 import { modern } from './program.ts';
 import { makeTree } from './tree.ts';
 import { type Ask, modernHeaders } from './web.ts';
@@ -23,7 +23,7 @@ export interface SlowServer extends Listening {
 export async function startSlow(t: TestContext, limits: Partial<Limits> = {}): Promise<SlowServer> {
   const calls: SlowCall[] = [];
   const waiters: ((call: SlowCall) => void)[] = [];
-  const tool: ForeignTool = {
+  const tool: UpstreamTool = {
     name: 'wait',
     server: 'test',
     short: 'wait',

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { planOf } from '../../src/hub/config.ts';
-import { expand } from '../../src/hub/expand.ts';
-import { MAX_SERVERS, type Memory, readConfiguration } from '../../src/hub/files.ts';
-import { createRedact, secretsOf } from '../../src/hub/redact.ts';
+import { parseEntry } from '../../src/hub/config/entries.ts';
+import { expand } from '../../src/hub/config/expand.ts';
+import { MAX_SERVERS, type Memory, readConfiguration } from '../../src/hub/config/files.ts';
+import { createRedact, secretsOf } from '../../src/hub/config/redact.ts';
 import { startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
@@ -16,8 +16,8 @@ const variables = {
   userHome: '/home/you',
 };
 const reason = (entry: unknown) => {
-  const { way } = planOf('one', entry, { from: '/f.json', variables });
-  return way.kind === 'none' ? `${way.state}: ${way.reason}` : way.kind;
+  const { target } = parseEntry('one', entry, { from: '/f.json', variables });
+  return target.kind === 'none' ? `${target.state}: ${target.reason}` : target.kind;
 };
 const file = (servers: object) => JSON.stringify({ mcpServers: servers });
 const has =
@@ -28,8 +28,8 @@ const has =
 test('an entry that is disabled needs nothing else (11.26)', () => {
   const rows = [{}, { type: 'ftp' }, { url: 1 }, { command: '${NOPE}' }, { args: 'x', timeout: 'y' }];
   for (const row of rows) assert.equal(reason({ ...row, disabled: true }), 'disabled: disabled in its configuration');
-  const { way } = planOf('an odd: name', { disabled: true }, { from: '/f.json', variables });
-  assert.equal(way.kind === 'none' && way.state, 'disabled');
+  const { target } = parseEntry('an odd: name', { disabled: true }, { from: '/f.json', variables });
+  assert.equal(target.kind === 'none' && target.state, 'disabled');
 });
 
 test('what no program can be given is refused, and named by its field (10.5)', () => {
@@ -55,8 +55,8 @@ test('what no program can be given is refused, and named by its field (10.5)', (
 test('an entry has a size, however it comes by it, and a message about it is short (10.5)', () => {
   const env = { BIG: 'x'.repeat(100_000) };
   const big = (entry: object) => {
-    const { way } = planOf('one', entry, { from: '/f.json', variables: { ...variables, env } });
-    return way.kind === 'none' ? way.reason : way.kind;
+    const { target } = parseEntry('one', entry, { from: '/f.json', variables: { ...variables, env } });
+    return target.kind === 'none' ? target.reason : target.kind;
   };
   assert.equal(big({ command: 'a', env: { KEY: 'x'.repeat(10_000_000) } }), 'env.KEY: it is too long');
   assert.equal(big({ command: 'a', args: ['${BIG}'.repeat(20_000)] }), 'args[0]: it is too long');
@@ -219,7 +219,7 @@ test('a file that has not changed is not read again, and one that has is (10.5)'
   const tree = makeTree(t, { 'home/.kode.json': file({ one: { command: 'x' } }) });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), configFiles: [], trustProject: false };
   const memory: Memory = new Map();
-  const names = () => readConfiguration(options, memory).plans.map(({ name }) => name);
+  const names = () => readConfiguration(options, memory).configs.map(({ name }) => name);
   // What was written this moment may be written again without a trace.
   await new Promise((done) => setTimeout(done, 600));
   assert.deepEqual(names(), ['one']);
@@ -236,8 +236,8 @@ test('of too many entries the first are taken (10.5)', (t) => {
   const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`s${at}`, { command: 'x' }]));
   const tree = makeTree(t, { 'many.json': file(many) });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
-  const { plans, problems } = readConfiguration({ ...options, configFiles: ['many.json'] });
-  assert.equal(plans.length, MAX_SERVERS);
+  const { configs, problems } = readConfiguration({ ...options, configFiles: ['many.json'] });
+  assert.equal(configs.length, MAX_SERVERS);
   assert.deepEqual(
     problems.map(({ what }) => what),
     ['names 100000 servers; only the first 500 are looked at'],

@@ -4,11 +4,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { familyOf, isAlive as isSame, lookAt } from '../../src/hub/descent.ts';
+import { familyOf, isAlive as isSame, lookAt } from '../../src/hub/connection/descendants.ts';
+import { launchOf } from '../../src/hub/connection/launch.ts';
+import { createProcessGroups, taskkillOf } from '../../src/hub/connection/process-groups.ts';
+import { MAX_WAITING, openStdioConnection } from '../../src/hub/connection/stdio.ts';
 import { createHub } from '../../src/hub/index.ts';
-import { launchOf } from '../../src/hub/launch.ts';
-import { createReaper, taskkillOf } from '../../src/hub/reaper.ts';
-import { MAX_WAITING, openStdioWire } from '../../src/hub/stdio-wire.ts';
 import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
@@ -158,13 +158,13 @@ test('what a server asks and does not read the answers to is not held for it (10
   assert.ok(grown < 80, `${grown} MB`);
 });
 
-function openWire(t: TestContext, server: { command: string; args: readonly string[] }, stuckAfter: number) {
-  const reaper = createReaper(platform(), process.env);
+function openConnection(t: TestContext, server: { command: string; args: readonly string[] }, stuckAfter: number) {
+  const processGroups = createProcessGroups(platform(), process.env);
   const told: string[] = [];
   const host = {
     platform: platform(),
     env: process.env,
-    reaper,
+    processGroups,
     redact: (text: string) => text,
     stuckAfter,
     stderr() {},
@@ -178,10 +178,10 @@ function openWire(t: TestContext, server: { command: string; args: readonly stri
     undelivered: (id: unknown, error: Error) => void told.push(`${id}: ${error.message}`),
     closed: (error: Error) => void told.push(error.message),
   };
-  const wire = openStdioWire(target, events, host);
+  const wire = openStdioConnection(target, events, host);
   t.after(async () => {
     await wire.close();
-    reaper.close();
+    processGroups.close();
   });
   return { wire, told };
 }
@@ -189,7 +189,7 @@ function openWire(t: TestContext, server: { command: string; args: readonly stri
 const deaf = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
 
 test('a server that asks and never reads is left; one that only does not read is not (10.6)', async (t) => {
-  const { wire, told } = openWire(t, deaf, 200);
+  const { wire, told } = openConnection(t, deaf, 200);
   const big = { repeatable: false, headers: {}, text: 'x'.repeat(2 * 1024 * 1024) };
   wire.send({ ...big, id: 1 });
   await new Promise((done) => setTimeout(done, 400));
@@ -200,7 +200,7 @@ test('a server that asks and never reads is left; one that only does not read is
 });
 
 test('a request to a server that has long stopped reading fails at once (10.6)', async (t) => {
-  const { wire, told } = openWire(t, deaf, 60_000);
+  const { wire, told } = openConnection(t, deaf, 60_000);
   const text = 'x'.repeat(8 * 1024 * 1024);
   const most = MAX_WAITING / text.length;
   for (let id = 1; id <= most + 2; id += 1) wire.send({ text, id, repeatable: false, headers: {} });
@@ -211,7 +211,7 @@ test('a request to a server that has long stopped reading fails at once (10.6)',
 
 test('a server that reads gets every answer (10.6)', async (t) => {
   const echo = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
-  const { wire, told } = openWire(t, echo, 100);
+  const { wire, told } = openConnection(t, echo, 100);
   for (let round = 0; round < 20; round += 1) {
     for (let at = 0; at < 200; at += 1)
       wire.send({ text: 'x'.repeat(1000), isReply: true, repeatable: true, headers: {} });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import { createSseParser, type SseEvent } from '../../src/hub/connection/event-stream.ts';
+import { findParamHeaders, headerValue, paramHeaders } from '../../src/hub/connection/param-headers.ts';
 import { createHub, type HubConfig } from '../../src/hub/index.ts';
-import { findParamHeaders, headerValue, paramHeaders } from '../../src/hub/param-headers.ts';
-import { createSseParser, type SseEvent } from '../../src/hub/sse.ts';
-import { backoff } from '../../src/hub/upstream.ts';
+import { backoff } from '../../src/hub/upstream/upstream.ts';
 import { eventually, fixture, upstream } from '../harness/hub.ts';
 import { startUpstreamWeb } from '../harness/sdk-servers.ts';
 

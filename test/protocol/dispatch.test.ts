@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createHandle,
+  createDispatcher,
   createSession,
   declaredIn,
   legacyEra,
@@ -15,7 +15,7 @@ import type { Answer } from '../harness/program.ts';
 /** Methods behind `handle`, and a client that speaks a version with batches. */
 function open(methods: readonly Method[]) {
   const faults: string[] = [];
-  const handle = createHandle([legacyEra({ methods, notices: [] })], (method, error) =>
+  const handle = createDispatcher([legacyEra({ methods, notices: [] })], (method, error) =>
     faults.push(`${method}: ${error}`),
   );
   const answers: Answer[] = [];

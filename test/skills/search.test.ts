@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Listed, Skill } from '../../src/model.ts';
-import { createLibrary } from '../../src/skills/library.ts';
+import type { ListedSkill, Skill } from '../../src/model.ts';
+import { createLibrary } from '../../src/skills/contents.ts';
 import { mentions, searchSkills, windowAround } from '../../src/skills/search.ts';
 
 const NEVER = new AbortController().signal;
 const { filesOf } = createLibrary();
 
-function listed(name: string, text: string | undefined, read: () => string): Listed {
+function listed(name: string, text: string | undefined, read: () => string): ListedSkill {
   const directory = `/skills/${name}`;
   const skill: Skill = {
     name,

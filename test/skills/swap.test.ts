@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { renameSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { readInside } from '../../src/skills/files.ts';
-import { createLibrary } from '../../src/skills/library.ts';
+import { readInside } from '../../src/files/read.ts';
+import { createLibrary } from '../../src/skills/contents.ts';
 import { createScanner } from '../../src/skills/scan.ts';
 import { startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { MAX_UNREAD } from '../../src/transports/events.ts';
-import { LIMITS } from '../../src/transports/listener.ts';
-import { MAX_STREAMS, MAX_WAITING } from '../../src/transports/member.ts';
-import { MAX_UNSENT } from '../../src/transports/outflow.ts';
-import { MAX_BODIES, MAX_BODY, UNREAD_MS } from '../../src/transports/requests.ts';
-import { SESSION_LIMITS } from '../../src/transports/sessions.ts';
-import { MAX_IN_FLIGHT } from '../../src/transports/sse.ts';
+import { MAX_UNREAD } from '../../src/transports/http/event-stream.ts';
+import { LIMITS } from '../../src/transports/http/listener.ts';
+import { MAX_BODIES, MAX_BODY, UNREAD_MS } from '../../src/transports/http/requests.ts';
+import { MAX_STREAMS, MAX_WAITING } from '../../src/transports/http/session.ts';
+import { SESSION_LIMITS } from '../../src/transports/http/sessions.ts';
+import { MAX_IN_FLIGHT } from '../../src/transports/http/sse.ts';
+import { MAX_UNSENT } from '../../src/transports/http/unsent.ts';
 
 const count = (number: number) => number.toLocaleString('en');
 const seconds = (ms: number) => `${ms / 1000} s`;

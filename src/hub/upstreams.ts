@@ -1,0 +1,178 @@
+/**
+ * All upstream servers together.
+ * Owns: which of them run, and what their tools are called outside. Leaves alone: one of them (upstream.ts), where
+ * their configuration comes from (files.ts).
+ * Always true: servers start, fail and end side by side; a change of one touches no other.
+ */
+import { createHash } from 'node:crypto';
+import { platform as platformOf } from 'node:os';
+import type { Lineage } from '../lineage.ts';
+import type { Log } from '../log.ts';
+import type { Absent } from '../model.ts';
+import type { Params } from '../protocol/index.ts';
+import { createFilter } from '../skills/filter.ts';
+import { visibleLine } from '../text.ts';
+import { inactiveConfig, type UpstreamConfig } from './config/entries.ts';
+import type { Implementation } from './connection/dialects.ts';
+import { baseEnvironment, type Environment } from './connection/launch.ts';
+import { createProcessGroups } from './connection/process-groups.ts';
+import type { ListedTool } from './upstream/listing.ts';
+import type { State } from './upstream/state.ts';
+import { type CallRequest, createUpstream, type Upstream, type UpstreamStatus } from './upstream/upstream.ts';
+
+export interface UpstreamsOptions {
+  readonly env: Environment;
+  readonly log: Log;
+  readonly client: Implementation;
+  /** Where we stand among hubs that reach each other over HTTP. */
+  readonly lineage: Lineage;
+  readonly healthInterval: number;
+  /** What is offered by the server of that name has changed. */
+  changed(name: string): void;
+}
+
+/** A tool, and how to call it. */
+export interface FleetTool {
+  readonly server: string;
+  readonly tool: ListedTool;
+  call(request: CallRequest): Promise<Params>;
+}
+
+export interface Upstreams {
+  /** From now on exactly these: new and changed ones start, missing and changed ones end, the rest go on. */
+  apply(configs: readonly UpstreamConfig[]): void;
+  upstreams(): readonly Upstream[];
+  /** Sorted by server and then as the server lists them. */
+  tools(): readonly FleetTool[];
+  status(): readonly UpstreamStatus[];
+  /** What a public name would be the name of, were its server ready; or has become, where it is only just ready. */
+  findAbsent(name: string): Absent | undefined;
+  /** Settles when each is ready or has failed once. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createUpstreams({ env, log, client, lineage, healthInterval, changed }: UpstreamsOptions): Upstreams {
+  const platform = platformOf();
+  const processGroups = createProcessGroups(platform, env);
+  const running = new Map<string, Member>();
+  const leaving = new Set<Promise<void>>();
+  let closed = false;
+  const inherited = baseEnvironment(env);
+  const ancestors = (env[LINEAGE] ?? '').split(' ').filter((one) => one !== '');
+  // Those that run us are in front of us too when we reach for them over HTTP.
+  lineage.isCircle(ancestors.join(' '));
+
+  function start(config: UpstreamConfig): Upstream {
+    const ready = withLineage(config);
+    return createUpstream(ready, {
+      client,
+      lineage,
+      log,
+      healthInterval,
+      changed,
+      stdio: { platform, env, processGroups },
+    });
+  }
+
+  /** A hub may run a hub; but a server that is already among those we run in would run us for ever. */
+  function withLineage(config: UpstreamConfig): UpstreamConfig {
+    const { target } = config;
+    if (target.kind !== 'stdio') return config;
+    const mark = createHash('sha256')
+      .update(JSON.stringify([target.command, target.args, target.cwd]))
+      .digest('hex')
+      .slice(0, 16);
+    if (ancestors.includes(mark))
+      return inactiveConfig(config.name, config.from, 'failed', 'not started: this hub runs inside it');
+    const line = [...ancestors, mark, lineage.text()].join(' ');
+    return { ...config, target: { ...target, env: { ...inherited, ...target.env, [LINEAGE]: line } } };
+  }
+
+  function stop(upstream: Upstream, reason: string): void {
+    const gone = upstream.close(reason).finally(() => leaving.delete(gone));
+    leaving.add(gone);
+  }
+
+  const upstreams = () => [...running.values()].map(({ upstream }) => upstream);
+  const byName = () => upstreams().sort((a, b) => (a.config.name < b.config.name ? -1 : 1));
+
+  return {
+    apply(configs) {
+      // A refresh may still be under way then.
+      if (closed) return;
+      const wanted = new Map(configs.map((config) => [config.name, config]));
+      for (const [name, { key, upstream }] of running) {
+        if (wanted.get(name)?.key === key) continue;
+        running.delete(name);
+        stop(upstream, EDITED);
+        const news = newsOf(upstream.config, wanted.get(name));
+        if (news !== undefined) log.info(`server ${name}: ${news}`);
+      }
+      for (const [name, config] of wanted) {
+        if (!running.has(name)) running.set(name, { key: config.key, upstream: start(config) });
+      }
+    },
+    upstreams: byName,
+    tools: () =>
+      byName().flatMap((upstream) =>
+        upstream.listing().tools.map((tool) => ({
+          server: upstream.config.name,
+          tool,
+          call: (request: CallRequest) => upstream.call(tool, request),
+        })),
+      ),
+    status: () => byName().map((upstream) => upstream.status()),
+    findAbsent(name) {
+      for (const { config, whenReady, status } of byName()) {
+        const short = shortName(config.name, name);
+        if (short === undefined || OUT_OF_USE.includes(status().state)) continue;
+        const subject = { name: short, group: config.name };
+        if (createFilter(config.filter)([subject], (one) => one, []).kept.length === 0) continue;
+        return { server: config.name, short, wait: whenReady };
+      }
+      return undefined;
+    },
+    async settled() {
+      await Promise.all(upstreams().map((upstream) => upstream.settled()));
+    },
+    async close() {
+      closed = true;
+      for (const upstream of upstreams()) stop(upstream, 'the hub was closed');
+      running.clear();
+      await Promise.all(leaving);
+      processGroups.close();
+    },
+  };
+}
+
+/** Server names hold no colon, so this names one tool of one server. */
+export const publicName = ({ server, tool }: FleetTool) => `${server}:${visibleLine(tool.name)}`;
+
+// --- internal ---
+
+const OUT_OF_USE: readonly State[] = ['untrusted', 'disabled'];
+const EDITED = 'its configuration was changed';
+
+/** What an edit has done to a server, as far as its next state does not tell. */
+function newsOf({ target }: UpstreamConfig, next: UpstreamConfig | undefined): string | undefined {
+  if (!next) return 'removed from the configuration';
+  if (next.target.kind === 'none') return `${next.target.state}: ${next.target.reason}`;
+  return target.kind === 'none' ? undefined : `restarting: ${EDITED}`;
+}
+
+/** What is left of a public name behind its server's, in either spelling. */
+function shortName(server: string, name: string): string | undefined {
+  const fronts = [`${server}:`, `${server.replace(/[^A-Za-z0-9_-]/g, '_')}__`];
+  const front = fronts.find((one) => name.startsWith(one));
+  return front === undefined ? undefined : name.slice(front.length);
+}
+
+interface Member {
+  /** Of the plan that was asked for, which is not always the one that is carried out. */
+  readonly key: string;
+  readonly upstream: Upstream;
+}
+
+/** The servers that we run inside of, each by what it is started with, and the hubs in front of us, each by its name. */
+const LINEAGE = 'SKILLWIRE_LINEAGE';

@@ -1,0 +1,134 @@
+/**
+ * The front matter of a SKILL.md as JSON values, typed as YAML 1.2 types them.
+ * A host that verifies a skill parses the file again and compares field by field, so every value must be what its
+ * parser makes of it: a bare date and `1:30` are text, `010` is ten, `1.10` is the number 1.1.
+ * Owns: the typing. Leaves alone: where the block begins and ends, and YAML's grammar (skill.ts).
+ * Always true: what cannot be told for certain is refused, never guessed.
+ */
+import { cutHead, MAX_HEAD, parseYaml } from './front-matter.ts';
+
+export type FrontMatter =
+  | { readonly kind: 'read'; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'unfit'; readonly why: string };
+
+export async function readFrontMatter(text: string): Promise<FrontMatter> {
+  const block = cutHead(text);
+  if (typeof block !== 'string') return unfit(`cannot be found: ${block.why}`);
+  // We also take blank lines before it, a closing line of dots, and lone carriage returns; hosts that verify do not.
+  const plain = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+  if (!plain.startsWith(`---\n${block}---`)) return unfit('does not stand between two lines of three dashes');
+  // Our YAML reader takes a tab for indentation of no width; others refuse it.
+  if (/^\t+\S/m.test(block)) return unfit('is indented with a tab');
+  const mark = MARKS.find((one) => !block.includes(one));
+  if (mark === undefined) return unfit('holds too many private-use characters');
+  try {
+    const { [mark]: _end, ...parsed } = await parseYaml(fence(markNumbers(block, mark), mark));
+    return { kind: 'read', fields: createConverter(mark).fields(parsed, 0) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return unfit(`cannot be given as JSON: ${message.split('\n', 1)[0]}`);
+  }
+}
+
+// --- internal ---
+
+const unfit = (why: string): FrontMatter => ({ kind: 'unfit', why: `its front matter ${why}` });
+
+// The YAML reader we have types by YAML 1.1. A mark before a plain scalar that could be a number or a date makes it
+// text, and tells it from quoted text, which the mark never starts. Whatever stays of a mark elsewhere is taken out.
+const MARKS = ['\ue000', '\ue001', '\ue002', '\ue003'];
+
+/** The block with a mark before everything that could be a number. Each line is looked at once, so it is linear. */
+function markNumbers(block: string, mark: string): string {
+  // In lists and maps in brackets a value may stand on a later line, behind comments even.
+  let isOpen = false;
+  const marked = block.split('\n').map((line) => {
+    const isKept = line.trim() === '' || (isOpen && /^\s*#/.test(line));
+    const starts = isOpen || NUMERIC_KEY.test(line) ? NUMERIC_OR_FIRST : NUMERIC;
+    // Not so the text of a block whose opening line has a comment.
+    if (!isKept) isOpen = OPEN_END.test(line) && !BLOCK_COMMENT.test(line);
+    return line.replace(starts, `$&${mark}`);
+  });
+  return marked.join('\n');
+}
+
+const NUMBER = '(?=[-+]?\\.?\\d|[-+]?\\.(?:inf|nan)\\b)';
+const BEFORE_NUMBER = '[:?-][ \\t]+|[[{,][ \\t]*|["\']:[ \\t]*';
+const NUMERIC = new RegExp(`(?:${BEFORE_NUMBER})${NUMBER}`, 'gi');
+const NUMERIC_OR_FIRST = new RegExp(`(?:^[ \\t]*|${BEFORE_NUMBER})${NUMBER}`, 'gi');
+// A key at the start of its line. The same line in a text loses the mark again: with a colon it is never a number.
+const NUMERIC_KEY = /^[ \t]*[-+.\d].*?:(?:[ \t]|$)/;
+const OPEN_END = /[[{,][ \t]*(?:#|$)/;
+const BLOCK_COMMENT = /[|>][-+\d]*[ \t]+#/;
+
+/** On its way to the YAML reader a block is trimmed, which would cost it an indentation, or line breaks that count. */
+function fence(block: string, mark: string): string {
+  return `#\n${block}${KEEPS_BREAKS.test(block) ? `${mark}:\n` : ''}`;
+}
+
+const KEEPS_BREAKS = /[|>]\d?\+/;
+
+const INTEGER = /^[-+]?\d+$/;
+const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
+const OCTAL = /^0o[0-7]+$/;
+const HEXADECIMAL = /^0x[\da-fA-F]+$/;
+const NOT_JSON = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+
+// Aliases can make a small block a huge value, or an endless one.
+const MOST_VALUES = 10_000;
+const DEEPEST = 32;
+// As often as a block may repeat one text by aliases, and no more: the result stays within a few times its source.
+const MOST_CHARACTERS = 4 * MAX_HEAD;
+
+function createConverter(mark: string) {
+  let values = 0;
+  let characters = 0;
+
+  function clean(text: string): string {
+    characters += text.length;
+    if (characters > MOST_CHARACTERS) throw new Error('it is too large or too deep');
+    return text.replaceAll(mark, '');
+  }
+
+  /** A bare number is a key by its value, as it is to every reader that makes JSON of it. */
+  function keyOf(key: string): string {
+    return key.startsWith(mark) ? String(scalar(clean(key))) : clean(key);
+  }
+
+  function convert(value: unknown, depth: number): unknown {
+    values++;
+    if (values > MOST_VALUES || depth > DEEPEST) throw new Error('it is too large or too deep');
+    if (value === null || typeof value === 'boolean') return value;
+    if (typeof value === 'string') return value.startsWith(mark) ? scalar(clean(value)) : clean(value);
+    if (Array.isArray(value)) return value.map((item) => convert(item, depth + 1));
+    if (isPlainObject(value)) return fields(value, depth);
+    // A number or date that bears no mark stood where other readers might see something else.
+    throw new Error('it holds a value that YAML readers disagree about; put it in quotes');
+  }
+
+  function fields(object: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
+    const entries = Object.entries(object).map(([key, value]) => [keyOf(key), convert(value, depth + 1)] as const);
+    if (entries.some(([key]) => key === '__proto__')) throw new Error('it has a key "__proto__"');
+    if (entries.some(([key]) => key === '<<')) throw new Error('it merges keys with "<<"');
+    return Object.fromEntries(entries);
+  }
+
+  return { fields };
+}
+
+function scalar(text: string): unknown {
+  if (INTEGER.test(text) || FLOAT.test(text)) return finite(Number(text), text);
+  if (OCTAL.test(text)) return finite(Number.parseInt(text.slice(2), 8), text);
+  if (HEXADECIMAL.test(text)) return finite(Number.parseInt(text.slice(2), 16), text);
+  if (NOT_JSON.test(text)) throw new Error(`${text} is no JSON number`);
+  return text;
+}
+
+function finite(number: number, text: string): number {
+  if (!Number.isFinite(number)) throw new Error(`${text} is no JSON number`);
+  return number;
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}

@@ -1,0 +1,45 @@
+/**
+ * The tools that are always there, in the order they are listed.
+ * Owns: which there are, and what the instructions say of them. Leaves alone: what each does.
+ */
+import type { Log } from '../log.ts';
+import type { Tool } from '../model.ts';
+import { listTool } from './list.ts';
+import { readTool } from './read.ts';
+import { searchTool } from './search.ts';
+import { skillTool } from './skill.ts';
+
+export type ToolName = 'skill' | 'list' | 'search' | 'read';
+
+/** First one that takes no arguments: a client that tries the first tool it is shown must not meet an error. */
+export function createOwnTools(wanted: readonly ToolName[], cwd: string, log: Log): readonly Tool[] {
+  const table: readonly (readonly [ToolName, Tool])[] = [
+    ['list', listTool(cwd)],
+    ['skill', skillTool(log)],
+    ['search', searchTool(cwd)],
+    ['read', readTool()],
+  ];
+  return table.filter(([name]) => wanted.includes(name)).map(([, tool]) => tool);
+}
+
+/** What a client tells its model of this server. `shown`: of our tools those that it is shown, as it spells them. */
+export function instructionsFor(shown: ReadonlyMap<string, string>): string {
+  const advice = ADVICE.flatMap(([name, textFor]) => {
+    const spelled = shown.get(name);
+    return spelled === undefined ? [] : [textFor(spelled)];
+  });
+  return ['Skills are instructions for particular kinds of tasks.', ...advice].join(' ');
+}
+
+// --- internal ---
+
+const ADVICE: readonly (readonly [name: string, textFor: (spelled: string) => string])[] = [
+  [
+    'skill',
+    (name) =>
+      `Before you start a task, see whether one of the skills in the description of the ${name} tool fits; if so, load it by name and follow it.`,
+  ],
+  ['skills.list', (name) => `Prefer ${name} for exhaustive metadata about all skills.`],
+  ['skills.search', (name) => `Prefer ${name} to find a skill by words in its text.`],
+  ['skills.read', (name) => `${name} gives the files a skill refers to.`],
+];

@@ -1,0 +1,78 @@
+/**
+ * HTTP+SSE, the transport before streamable HTTP: a GET opens a stream that first names a path to POST to.
+ * Owns: the pairing of stream and POSTs. Leaves alone: who may come in (doors.ts), what messages mean (protocol/).
+ * Always true: a session lives exactly as long as its stream, and everything for it goes there.
+ */
+import { randomUUID } from 'node:crypto';
+import { createSession, type Handle, type Session } from '../../protocol/index.ts';
+import { type EventStream, type KeepAlive, openEventStream } from './event-stream.ts';
+import { type ListenOptions, listen } from './listener.ts';
+import { accepts, queryOf, refuse, sendNothing, useBody } from './requests.ts';
+import { type Endpoint, MCP_PATH, type RequestHandler } from './router.ts';
+
+export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
+
+export interface SseEndpoint extends Endpoint {
+  readonly open: RequestHandler;
+}
+
+const MESSAGES_PATH = '/messages';
+// A POST is answered before its work is done, so nothing else bounds how much of that one client can start.
+export const MAX_IN_FLIGHT = 1000;
+
+export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndpoint {
+  const sessions = new Map<string, SseSession>();
+
+  const open: RequestHandler = (request, response) => {
+    if (!accepts(request.headers.accept, 'text/event-stream'))
+      return refuse(response, 406, 'Accept must allow text/event-stream');
+    const id = randomUUID();
+    const stream = openEventStream(response);
+    const session = createSession(stream.send);
+    const leave = keepAlive.join(stream.keepAlive);
+    sessions.set(id, { session, stream });
+    response.on('close', () => {
+      leave();
+      sessions.delete(id);
+      session.end();
+    });
+    stream.event('endpoint', `${MESSAGES_PATH}?sessionId=${id}`);
+  };
+
+  const post: RequestHandler = async (request, response) => {
+    const id = queryOf(request, 'sessionId');
+    if (id === undefined) return refuse(response, 400, 'sessionId is missing: open a stream first');
+    const found = sessions.get(id);
+    if (!found) return refuse(response, 404, OVER);
+    const { session, stream } = found;
+    if (session.calls.size >= MAX_IN_FLIGHT)
+      return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
+    await useBody(request, response, async (text) => {
+      // The stream may have closed while the body was on its way.
+      if (session.ended.aborted) return refuse(response, 404, OVER);
+      sendNothing(response, 202);
+      await handle(session, text, { reply: stream.send, notify: stream.send });
+    });
+  };
+
+  return {
+    open,
+    routes: new Map([
+      [MCP_PATH, new Map([['GET', open]])],
+      [MESSAGES_PATH, new Map([['POST', post]])],
+    ]),
+    sessions: () => sessions.size,
+    close() {
+      for (const { stream } of sessions.values()) stream.end();
+    },
+  };
+}
+
+// --- internal ---
+
+const OVER = 'this session is unknown or over: open a stream again';
+
+interface SseSession {
+  readonly session: Session;
+  readonly stream: EventStream;
+}

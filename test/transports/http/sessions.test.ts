@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSessionTable } from '../../../src/transports/http/sessions.ts';
+
+function tableOf(most: number) {
+  const clock = { now: 0 };
+  const left: string[] = [];
+  const table = createSessionTable<ReturnType<typeof tenant>>({ most, idleMs: 100 }, () => clock.now);
+  const tenant = (name: string, busy = false) => ({ busy, isBusy: () => busy, leave: () => void left.push(name) });
+  const add = (name: string, busy = false) => table.add(tenant(name, busy));
+  return { table, add, clock, left };
+}
+
+test('when the table is full the one idle longest makes room', () => {
+  const { table, add, left } = tableOf(3);
+  const [first] = ['a', 'b', 'c'].map((name) => add(name));
+  table.use(first ?? '');
+  assert.ok(add('d'));
+  assert.deepEqual(left, ['b']);
+  assert.equal(table.size, 3);
+});
+
+test('a session in use is neither dropped nor expired', () => {
+  const { table, add, clock, left } = tableOf(2);
+  add('busy', true);
+  add('idle');
+  assert.ok(add('busy too', true));
+  assert.deepEqual(left, ['idle']);
+  assert.equal(add('one too many'), undefined);
+  clock.now = 1000;
+  table.sweep();
+  assert.equal(table.size, 2);
+});
+
+test('a session expires after its idle time, counted from its last use', () => {
+  const { table, add, clock, left } = tableOf(10);
+  const a = add('a') ?? '';
+  add('b');
+  clock.now = 60;
+  assert.ok(table.use(a));
+  clock.now = 120;
+  table.sweep();
+  assert.deepEqual(left, ['b']);
+  clock.now = 161;
+  table.sweep();
+  assert.deepEqual(left, ['b', 'a']);
+  assert.equal(table.use(a), undefined);
+});
+
+test('ids are long and never repeat', () => {
+  const { add } = tableOf(10_000);
+  const ids = Array.from({ length: 5000 }, () => add('x') ?? '');
+  assert.equal(new Set(ids).size, ids.length);
+  for (const id of ids) assert.match(id, /^[0-9a-f-]{36}$/);
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { MAX_IN_FLIGHT } from '../../../src/transports/http/sse.ts';
+import { startSlow, waitLegacy } from '../../harness/slow.ts';
+import { makeTree, skillText } from '../../harness/tree.ts';
+import { ask, initialize, openStream, startWeb } from '../../harness/web.ts';
+
+const names = ['pdf', 'xlsx', 'docx'];
+
+async function start(t: TestContext) {
+  const tree = makeTree(
+    t,
+    Object.fromEntries(names.map((name) => [`.claude/skills/${name}/SKILL.md`, skillText(name)])),
+  );
+  return { tree, ...(await startWeb(t, { tree, transport: 'sse' })) };
+}
+
+test('the stream names the path to post to, and carries every answer', async (t) => {
+  const { url, at } = await start(t);
+  const stream = await openStream(t, url);
+  assert.equal(stream.headers['content-type'], 'text/event-stream');
+  const { event, data } = await stream.next();
+  assert.equal(event, 'endpoint');
+  assert.match(data, /^\/messages\?sessionId=[\x21-\x7e]{32,}$/);
+  const posted = await ask(at(data), { body: initialize('old', '2024-11-05') });
+  assert.deepEqual([posted.status, posted.text], [202, '']);
+  assert.equal((await stream.message()).result.protocolVersion, '2024-11-05');
+  await ask(at(data), { raw: '{' });
+  assert.equal((await stream.message()).error.code, -32700);
+});
+
+test('equal ids of clients side by side each find their own stream', async (t) => {
+  const { url, at } = await start(t);
+  await Promise.all(
+    names.map(async (name) => {
+      const stream = await openStream(t, url);
+      const { data } = await stream.next();
+      const params = { name: 'skill', arguments: { name } };
+      await ask(at(data), { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } });
+      assert.match((await stream.message()).result.content[0].text, new RegExp(`^Loading: ${name}\n`));
+    }),
+  );
+});
+
+test('a session is over with its stream', async (t) => {
+  const { url, at } = await start(t);
+  const stream = await openStream(t, url);
+  const { data } = await stream.next();
+  stream.close();
+  await stream.ended;
+  for (let status = 202; status !== 404; ) {
+    ({ status } = await ask(at(data), { body: initialize() }));
+    assert.ok(status === 202 || status === 404);
+  }
+  assert.equal((await ask(at('/messages?sessionId=x'), { body: initialize() })).status, 404);
+  assert.equal((await ask(at('/messages'), { body: initialize() })).status, 400);
+});
+
+test('a change is announced on the stream after the handshake, and the end is clean', async (t) => {
+  const { url, at, tree, program } = await start(t);
+  const stream = await openStream(t, url);
+  const { data } = await stream.next();
+  await ask(at(data), { body: initialize() });
+  await stream.message();
+  await ask(at(data), { body: { jsonrpc: '2.0', method: 'notifications/initialized' } });
+  tree.write('.claude/skills/new/SKILL.md', skillText('new'));
+  assert.equal((await stream.message()).method, 'notifications/tools/list_changed');
+  program.child.kill('SIGTERM');
+  assert.equal(await stream.ended, true);
+  assert.equal(await program.exit(), 0);
+});
+
+test('no client can have more in flight than the limit', async (t) => {
+  const server = await startSlow(t);
+  const stream = await openStream(t, server.url);
+  const { data } = await stream.next();
+  const post = (id: number) => ask(new URL(data, server.url).href, { body: { ...waitLegacy, id } });
+  for (let id = 0; id < MAX_IN_FLIGHT; id += 50) {
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, at) => post(id + at)));
+    for (const { status } of replies) assert.equal(status, 202);
+  }
+  const { status, headers } = await post(MAX_IN_FLIGHT);
+  assert.deepEqual([status, headers['retry-after']], [503, '1']);
+  (await server.called()).answer('one less');
+  assert.equal((await stream.message()).result.content[0].text, 'one less');
+  assert.equal((await post(MAX_IN_FLIGHT)).status, 202);
+  stream.close();
+});
+
+test('what belongs to streamable HTTP is not served', async (t) => {
+  const { url, at } = await start(t);
+  const { status, headers } = await ask(url, { body: initialize() });
+  assert.deepEqual([status, headers.allow], [405, 'GET']);
+  assert.equal((await ask(at('/messages'))).headers.allow, 'POST');
+  assert.equal((await ask(url, { headers: { accept: 'application/json' } })).status, 406);
+});
