@@ -20,11 +20,6 @@ const nameOf = (at: number) => `skill-${at % SKILLS}`;
 test('500 sessions, 1,000 requests in flight and 5,000 abandoned sessions leave right answers and no memory', async (t) => {
   const { url, server } = await start(t);
   const at = (path: string) => new URL(path, url).href;
-  // What is compiled, cached and pooled under the first load is not what further load leaves behind.
-  await Promise.all(Array.from({ length: IN_FLIGHT }, async (_, n) => assertSkill(await callModern(url, n), n)));
-  await inParallel(2000, 50, async (n) => assertSkill(await callModern(url, n), n));
-  const before = await memoryOf(server);
-
   await t.test('every one of 500 sessions at once gets its own answers under equal ids', async (t) => {
     const sessions = await inParallel(SESSIONS, 50, async () => {
       const headers = { 'mcp-session-id': await openSession(url) };
@@ -37,16 +32,22 @@ test('500 sessions, 1,000 requests in flight and 5,000 abandoned sessions leave 
     for (const { stream } of sessions) stream.close();
   });
 
-  await t.test('1,000 requests in flight are answered, each to who asked', async () => {
+  const askAtOnce = async () => {
     const answers = await Promise.all(Array.from({ length: IN_FLIGHT }, (_, n) => callModern(url, n)));
     for (const [n, answer] of answers.entries()) assertSkill(answer, n);
-  });
+  };
+  await t.test('1,000 requests in flight are answered, each to who asked', askAtOnce);
 
+  const abandon = () => inParallel(ABANDONED, 50, () => ask(url, { body: initialize() }));
   await t.test('sessions that are opened and left give way to new ones', async () => {
-    await inParallel(ABANDONED, 50, () => ask(url, { body: initialize() }));
+    await abandon();
     assert.equal((await ask(at('/healthz'))).json.sessions, 1000);
   });
 
+  // The first load makes room that newer Nodes keep, more or less of it by chance. The same load again must find it.
+  const before = await memoryOf(server);
+  await askAtOnce();
+  await abandon();
   // V8 hands pages back when it has been idle for some seconds, not at once.
   const grew = ({ rss, held }: Memory) => Math.max(rss - before.rss, held - before.held);
   let after = await memoryOf(server);
