@@ -15,19 +15,24 @@ const isListChange = (message: Answer) => message.method === 'notifications/tool
 test('added, changed and removed skills are noticed by the timer, and each refresh is a line', async (t) => {
   const tree = makeTree(t, { [PDF]: skillText('pdf', 'old') });
   const program = startProgram(t, { tree, args: FAST });
+  const notices = () => program.received.filter(isListChange).length;
+  // Two changes that follow each other closely are told in one.
+  const told = (count: number) => program.waitFor(() => notices() === count, `notice ${count}`);
   await program.handshake();
   assert.match(await program.description(), /<description>old</);
   tree.write(PDF, skillText('pdf', 'new', 'a new body\n'));
   await program.waitForStderr(/refresh \(timer\): 0 added, 1 changed, 0 removed; 1 skills in \d+ ms\n/);
   assert.match(await program.description(), /<description>new</);
   assert.match(await program.skill('pdf'), /a new body\n$/);
+  await told(1);
   tree.write('.claude/skills/docx/SKILL.md', skillText('docx'));
   await program.waitForStderr(/refresh \(timer\): 1 added, 0 changed, 0 removed; 2 skills/);
   assert.deepEqual(await names(program), ['docx', 'pdf']);
+  await told(2);
   tree.remove('.claude/skills/pdf');
   await program.waitForStderr(/refresh \(timer\): 0 added, 0 changed, 1 removed; 1 skills/);
   assert.match(await program.skill('pdf'), /^Skill 'pdf' not found\./);
-  assert.equal(program.received.filter(isListChange).length, 3);
+  await told(3);
 });
 
 test('an edit that keeps size and modification time is seen', async (t) => {
