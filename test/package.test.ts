@@ -52,7 +52,7 @@ test('what npm would publish', async (t) => {
     const kept = `dist/bin/program.${process.version}-${process.arch}.cache`;
     const program = ['dist/bin/program.cjs', kept, 'dist/bin/skillwire.cjs'];
     assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', ...program, 'package.json']);
-    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/protocol/index.d.ts', 'src/protocol/wire.ts']) {
+    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/protocol/index.d.ts', 'src/protocol/json-rpc.ts']) {
       assert.ok(paths.includes(path), path);
     }
     const start = packed.files.find(({ path }) => path === 'dist/bin/skillwire.cjs');

@@ -39,7 +39,7 @@ const REQUESTS: Readonly<Record<string, readonly [method: string, params?: objec
   prompt: ['prompts/get', { name: 'own' }],
   resource: ['resources/read', { uri: 'skill://claude/own/SKILL.md' }],
   get: ['skills/get', { uri: 'skill://claude/own/SKILL.md' }],
-  toolFor: ['tools/call', { name: 'up:echo', arguments: { text: 'heard' } }],
+  foreignTool: ['tools/call', { name: 'up:echo', arguments: { text: 'heard' } }],
   foreignSkill: ['tools/call', { name: 'skill', arguments: { name: 'up:pdf' } }],
   foreignFile: ['tools/call', { name: 'skills.read', arguments: { name: 'up:pdf', path: 'SKILL.md' } }],
   foreignPrompt: ['prompts/get', { name: 'up:pdf' }],

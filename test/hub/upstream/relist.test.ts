@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHub } from '../../../src/hub/index.ts';
+import { stopClock } from '../../harness/clock.ts';
 import { scripted, startHub, upstream } from '../../harness/hub.ts';
 import { type Answer, modern, PROGRAM } from '../../harness/program.ts';
 import { makeTree, skillText } from '../../harness/tree.ts';
@@ -138,7 +139,7 @@ test('a server that announces nothing is listed again when its ttlMs has passed,
     answers: { 'tools/list': { ...tools(...names), ttlMs: 1000, cacheScope: 'private' } },
   });
   const up = scripted(tree, 'up', script('one'));
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  stopClock(t);
   const hub = createHub({
     mcpServers: { up: up.entry },
     env: { PATH: process.env.PATH ?? '' },
