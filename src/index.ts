@@ -1,9 +1,8 @@
 /** `skillwire`: the server as a library. Streams, clock and environment are the caller's. */
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
-import type { UpstreamStatus } from './hub/upstream/upstream.ts';
 import { LINEAGE_HEADER } from './lineage.ts';
 import { stackOf } from './log.ts';
-import type { Problem } from './model.ts';
+import type { Problem, UpstreamStatus } from './model.ts';
 import type { Handle } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
@@ -11,8 +10,6 @@ import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts
 
 export type { Refreshed, Registry } from './catalog/registry.ts';
 export type { ListenAddress, SkillwireOptions } from './config.ts';
-export type { State } from './hub/upstream/state.ts';
-export type { UpstreamStatus } from './hub/upstream/upstream.ts';
 export { createLog, type Level, type Log } from './log.ts';
 export type {
   Contribution,
@@ -26,6 +23,8 @@ export type {
   Template,
   Tool,
   ToolCall,
+  UpstreamState,
+  UpstreamStatus,
   UpstreamTool,
 } from './model.ts';
 export { createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';

@@ -2,7 +2,7 @@
  * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
  * Always true: everything is readonly; a change is a new object.
  */
-import type { Call, Stop } from './protocol/index.ts';
+import type { Call } from './protocol/index.ts';
 
 /** `mcp`: on an upstream server, which is the provider. */
 export type Location = 'project' | 'global' | 'plugin' | 'custom' | 'mcp';
@@ -107,36 +107,36 @@ export interface Watched {
   readonly identity: string | undefined;
 }
 
-/** What one source has to offer at one moment. */
+/** What one source has at one moment. A source names only what it has. */
 export interface Contribution {
-  readonly skills: readonly Skill[];
-  readonly resources: readonly Resource[];
-  /** Most sources have none. */
+  readonly skills?: readonly Skill[];
+  readonly resources?: readonly Resource[];
   readonly templates?: readonly Template[];
-  /** The upstream servers that are configured, whether they are connected or not. */
+  readonly tools?: readonly UpstreamTool[];
+  /** Names of upstream servers, also of those that have nothing at the moment. */
   readonly servers?: readonly string[];
-  readonly tools: readonly UpstreamTool[];
-  readonly problems: readonly Problem[];
-  readonly watched: readonly Watched[];
-  /** Something was caught in the middle of a change: look again soon. */
-  readonly unsettled: boolean;
-  /** Of the first that a source gives: more is on its way. The first lists wait until this settles; calls do not. */
-  readonly awaited?: Promise<unknown>;
+  readonly problems?: readonly Problem[];
+}
+
+/** The upstream server that something belongs to by its name. */
+export interface Owner {
+  readonly isReady: boolean;
+  /** For people: "failed: exited with code 1; next attempt in 4 s". */
+  readonly state: string;
 }
 
 export interface Source {
   readonly name: string;
   /** Gives the very same object as last time when nothing has changed. */
   load(): Promise<Contribution>;
-}
-
-/** A tool or a skill that a server may have which was not ready to say so. */
-export interface Absent {
-  readonly server: string;
-  /** As the server would call it. */
-  readonly short: string;
-  /** Waits a little for the server; says how it is doing when that was in vain. */
-  wait(stop: Stop): Promise<string | undefined>;
+  /** Where a change is worth a refresh, as of the last load; the same object while that has not changed. */
+  watched?(): readonly Watched[];
+  /** Whether the last load found a file in the middle of a change: it is then loaded again soon. */
+  isUnsettled?(): boolean;
+  /** Settles when everything that this source will have at the start is there. The first lists wait for it, for a second. */
+  arrived?(): Promise<unknown>;
+  /** The server that a tool or skill of that name would be on; undefined when the name says nothing to this source. */
+  explain?(name: string): Owner | undefined;
 }
 
 /** A skill and the shortest name that loads it. */
@@ -216,6 +216,27 @@ export interface Template {
   read(uri: string, call: Call): object | Promise<object>;
 }
 
+export type UpstreamState = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
+
+/** How one upstream server is doing. Nothing in it is secret. */
+export interface UpstreamStatus {
+  readonly name: string;
+  /** The file it is configured in. */
+  readonly from: string;
+  readonly transport: 'stdio' | 'http' | 'sse' | 'none';
+  readonly state: UpstreamState;
+  /** Why it is not ready. */
+  readonly reason?: string;
+  /** When it is tried again, as an ISO date. */
+  readonly nextAttempt?: string;
+  readonly tools: number;
+  readonly resources: number;
+  readonly templates: number;
+  readonly skills: number;
+  readonly protocol?: string;
+  readonly server?: { readonly name: string; readonly version: string };
+}
+
 /** How tools are shown to one client. */
 export interface ToolView {
   readonly describe: 'full' | 'compact' | 'list';
@@ -255,8 +276,6 @@ export interface Tool {
   /** Answers from what is on disk when the call comes, not from the last refresh. */
   readonly fresh: boolean;
   define(snapshot: Snapshot, view: ToolView): ToolDefinition;
-  /** The name of a skill that these arguments ask for and that is not there: its server may be on its way. */
-  lacks?(args: unknown, snapshot: Snapshot): string | undefined;
   run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 

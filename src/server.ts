@@ -2,11 +2,11 @@
  * Everything put together: sources, registry, methods, eras.
  * Owns: the wiring and its lifetime. Leaves alone: how texts come and go (transports/).
  */
+import { createFirstLists } from './catalog/first-lists.ts';
 import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
 import { startTriggers } from './catalog/triggers.ts';
 import { type Settings, TOOL_NAMES } from './config.ts';
 import type { HubSource, HubSourceOptions } from './hub/source.ts';
-import type { UpstreamStatus } from './hub/upstream/upstream.ts';
 import { createLineage } from './lineage.ts';
 import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
@@ -15,10 +15,10 @@ import { createPromptTable, promptMethods } from './methods/prompts.ts';
 import { createResourceUpdates, resourceState, subscribeMethods } from './methods/resource-updates.ts';
 import { resourceMethods, resourcesDigest } from './methods/resources.ts';
 import { examineSkills, SKILLS_EXTENSION, skillMethods } from './methods/skills-extension.ts';
-import { compareSkills, createSubscriptions, type ListTopic, updatedNotice } from './methods/subscriptions.ts';
+import { createSubscriptions, type ListTopic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolTable, toolMethods } from './methods/tools.ts';
 import { createUnlisted } from './methods/unlisted.ts';
-import type { Problem, Snapshot } from './model.ts';
+import type { Problem, Snapshot, Source, UpstreamStatus } from './model.ts';
 import { createDispatcher, type Handle, legacyEra, modernEra, type Peer } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
 import { loadedText } from './tools/skill.ts';
@@ -58,14 +58,19 @@ export function createServer(settings: Settings): Server {
   const refresh = (reason: string) => void registry.refresh(reason).catch(report(`refresh (${reason})`));
   const lineage = createLineage();
   const hub = settings.hub ? lazyHub({ ...settings, lineage }, (reason) => refresh(reason)) : undefined;
-  const sources = [createSkillSource(settings, log.info), ...(hub ? [hub] : []), ...settings.sources];
-  const registry: Registry = createRegistry(sources, settings);
-  const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, settings.cwd, log);
+  const sources: readonly Source[] = [
+    createSkillSource(settings, log.info),
+    ...(hub ? [hub] : []),
+    ...settings.sources,
+  ];
+  const lists = createFirstLists(sources, () => registry);
+  const registry: Registry = createRegistry(sources, { ...settings, isComplete: lists.isComplete });
+  const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, lists, settings.cwd, log);
   const table = createToolTable(own, { ...settings, sparing: settings.tools === 'auto' });
   const unlisted = createUnlisted(log);
   const promises = createPromises();
   const prompts = settings.prompts ? createPromptTable(settings) : undefined;
-  const updates = createResourceUpdates(registry, resourceState, promises, report('telling of a change'));
+  const updates = createResourceUpdates(registry, lists, resourceState, promises, report('telling of a change'));
   const topics: ListTopic[] = [
     { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: table.digest },
     { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
@@ -73,7 +78,7 @@ export function createServer(settings: Settings): Server {
       ? [{ key: 'promptsListChanged', method: 'notifications/prompts/list_changed', digest: prompts.digest }]
       : []),
   ];
-  const subscriptions = createSubscriptions(registry, topics, updates, report('telling of a change'));
+  const subscriptions = createSubscriptions(registry, lists, topics, updates, report('telling of a change'));
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
     capabilities: {
@@ -85,10 +90,10 @@ export function createServer(settings: Settings): Server {
     instructions: (peer: Peer) => instructionsFor(table.ownFor(peer)),
   };
   const shared = [
-    ...toolMethods(registry, table, hub?.findAbsent),
-    ...resourceMethods(registry, promises),
-    ...skillMethods(registry, unlisted, promises),
-    ...(prompts ? promptMethods(registry, prompts, loadedText) : []),
+    ...toolMethods(registry, lists, table),
+    ...resourceMethods(lists, promises),
+    ...skillMethods(lists, unlisted, promises),
+    ...(prompts ? promptMethods(lists, prompts, loadedText) : []),
   ];
   const eras = [
     modernEra(
@@ -106,9 +111,11 @@ export function createServer(settings: Settings): Server {
   const status = () => hub?.status() ?? [];
 
   registry.onRefresh(createRefreshReport(log));
-  const stopTriggers = startTriggers(registry, settings, log);
+  const stopTriggers = startTriggers(registry, sources, settings, log);
   log.info('scanning skill directories');
   refresh('start');
+  // Begun at once, not when the first list is asked for: servers that arrive later must be announced.
+  lists.complete().catch(report('the first lists'));
   return {
     handle,
     registry,
@@ -174,7 +181,9 @@ function lazyHub(settings: HubSourceOptions, changed: (reason: string) => void):
       return (await opening).load();
     },
     status: () => opened?.status() ?? [],
-    findAbsent: (name) => opened?.findAbsent(name),
+    watched: () => opened?.watched?.() ?? [],
+    arrived: async () => (await opening)?.arrived?.(),
+    explain: (name) => opened?.explain?.(name),
     close: async () => (await opening)?.close(),
   };
 }
@@ -187,12 +196,12 @@ function createRefreshReport(log: Log): (refreshed: Refreshed) => void {
     for (const [text, { mild }] of now) if (!reported.has(text)) log[mild ? 'debug' : 'warn'](text);
     reported = new Set(now.keys());
   };
-  return ({ reason, before, after, milliseconds }) => {
+  return ({ reason, before, after, change, milliseconds }) => {
     const found = `${after.names.listed.length} skills in ${milliseconds} ms`;
     if (before === after) return log.info(`refresh (${reason}): no change; ${found}`);
     report(after.problems);
     if (!before) return log.info(`ready: ${found}`);
-    const { added, changed, removed } = compareSkills(before, after);
+    const { added, changed, removed } = change;
     log.info(`refresh (${reason}): ${added} added, ${changed} changed, ${removed} removed; ${found}`);
   };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, utimesSync, writeSync } from 'node:fs';
 import { test } from 'node:test';
+import { createFirstLists } from '../src/catalog/first-lists.ts';
 import { createRegistry, type Registry } from '../src/catalog/registry.ts';
 import { settingsFrom } from '../src/config.ts';
 import { createSkillwire } from '../src/index.ts';
@@ -52,7 +53,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
       return { content: [{ type: 'text', text: names.listed.map(({ id }) => id).join() }] };
     },
   };
-  const peer = bare(toolMethods(registry, createToolTable([slow], OPTIONS), () => undefined));
+  const peer = bare(toolMethods(registry, listsOf(registry), createToolTable([slow], OPTIONS)));
   const began = peer.call('slow');
   tree.write('skills/new/SKILL.md', skillText('new'));
   await registry.refresh('test');
@@ -61,12 +62,13 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   assert.equal(await peer.call('slow'), 'new,old');
 
   const { asked, counting } = countAsking(registry);
+  const lists = listsOf(counting);
   const prompts = createPromptTable(OPTIONS);
   const handlers = [
-    ...toolMethods(counting, createToolTable([skillTool(SILENT)], OPTIONS), () => undefined),
-    ...resourceMethods(counting, createPromises()),
-    ...skillMethods(counting, createUnlisted(SILENT), createPromises()),
-    ...promptMethods(counting, prompts, loadedText),
+    ...toolMethods(counting, lists, createToolTable([skillTool(lists, SILENT)], OPTIONS)),
+    ...resourceMethods(lists, createPromises()),
+    ...skillMethods(lists, createUnlisted(SILENT), createPromises()),
+    ...promptMethods(lists, prompts, loadedText),
   ];
   const uri = 'skill://custom/old';
   const params = { uri: `${uri}/SKILL.md`, name: 'old', arguments: { name: 'old' } };
@@ -84,6 +86,8 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   }
 });
 
+const listsOf = (registry: Registry) => createFirstLists([], () => registry);
+
 function countAsking(registry: Registry): { asked(): number; readonly counting: Registry } {
   let count = 0;
   const one = <T>(give: () => T): T => {
@@ -94,8 +98,6 @@ function countAsking(registry: Registry): { asked(): number; readonly counting: 
     ...registry,
     current: () => one(registry.current),
     ready: () => one(registry.ready),
-    whole: () => one(registry.whole),
-    having: (test) => one(() => registry.having(test)),
     refresh: (reason) => one(() => registry.refresh(reason)),
   };
   return { asked: () => count, counting };

@@ -5,12 +5,11 @@
  * - `current()` is complete and frozen; a caller may keep it as long as it likes;
  * - refreshes never overlap; asking during one causes exactly one more, shared by all who asked;
  * - a source that fails keeps its last contribution and adds a Problem;
- * - nothing is listed before the sources that are late at the start have come, or had their moment;
  * - when no source has changed the snapshot stays, so nobody is notified of nothing.
  */
 import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
-import type { Filter, Subject } from '../skills/filter.ts';
+import type { Filter } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
 import { findFingerprints, NO_FINGERPRINTS, sameFingerprints } from './copies.ts';
 import { buildSnapshot } from './snapshot.ts';
@@ -19,54 +18,46 @@ export interface Refreshed {
   readonly reason: string;
   readonly before: Snapshot | undefined;
   readonly after: Snapshot;
-  /** What lists were answered from until now; undefined while they were waiting. */
-  readonly listed: Snapshot | undefined;
+  readonly change: SkillChange;
   readonly milliseconds: number;
-  readonly contributions: readonly Contribution[];
+}
+
+/** How many skills differ between two snapshots, by their files. */
+export interface SkillChange {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
 }
 
 export interface Registry {
-  /** The snapshot of this moment; undefined only until the first scan is done. */
+  /** The current snapshot; undefined until the first scan is done. */
   current(): Snapshot | undefined;
-  /** The snapshot of this moment, or the first one. Never waits for a refresh. */
+  /** The current snapshot, or the first one. Never waits for a refresh. */
   ready(): Promise<Snapshot>;
-  /** For lists, as many clients ask for one only once: the snapshot of this moment, or the first with what was late. */
-  whole(): Promise<Snapshot>;
-  /** For what is asked for by name: the snapshot of this moment, unless it fails the test and more is on its way. */
-  having(test: (snapshot: Snapshot) => boolean): Promise<Snapshot>;
-  /** A snapshot of what the sources have to say from now on. */
+  /** A snapshot of what the sources have from now on. */
   refresh(reason: string): Promise<Snapshot>;
-  /** Whether the filters would let this be served. */
-  admits(subject: Subject): Promise<boolean>;
-  /** Called after every refresh, also one that changed nothing. */
+  /** Called after every refresh, also after one that changed nothing. */
   onRefresh(listener: (refreshed: Refreshed) => void): void;
 }
 
 export interface RegistryOptions extends Patterns {
   /** Fold byte-identical copies of one name into one. */
   readonly dedupe: boolean;
+  /** Whether every source has arrived: a filter that matches nothing is reported only then. */
+  isComplete?(): boolean;
 }
-
-/** What a source contributes that has nothing. */
-export const NOTHING: Contribution = {
-  skills: [],
-  tools: [],
-  resources: [],
-  problems: [],
-  watched: [],
-  unsettled: false,
-};
 
 export function createRegistry(sources: readonly Source[], options: RegistryOptions): Registry {
   const filter = loadFilter(options);
   const listeners: ((refreshed: Refreshed) => void)[] = [];
   const good = new Map<Source, Contribution>();
   const failing = new Map<Source, { readonly what: string; readonly kept: Contribution }>();
-  const first = createAnnouncement<Snapshot>();
-  const firstWhole = createAnnouncement<Snapshot>();
+  let setFirst: (snapshot: Snapshot) => void = () => {};
+  const first = new Promise<Snapshot>((resolve) => {
+    setFirst = resolve;
+  });
   let current: Snapshot | undefined;
-  let everybodyCame = false;
-  let isWhole = false;
+  let wasComplete = false;
   let contributions: readonly Contribution[] = [];
   let known = NO_FINGERPRINTS;
   let running: Promise<Snapshot> | undefined;
@@ -82,8 +73,8 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
       const what = `could not be refreshed: ${messageOf(error)}`;
       const failed = failing.get(source);
       if (failed?.what === what) return failed.kept; // The same failure again is no change.
-      const last = good.get(source) ?? NOTHING;
-      const kept = { ...last, problems: [...last.problems, { where: source.name, what }] };
+      const last = good.get(source) ?? {};
+      const kept = { ...last, problems: [...(last.problems ?? []), { where: source.name, what }] };
       failing.set(source, { what, kept });
       return kept;
     }
@@ -92,41 +83,28 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
   async function run(reason: string): Promise<Snapshot> {
     const start = Date.now();
     const before = current;
-    // At the beginning: one that came in the middle may have been missed.
-    const awaitsNobody = everybodyCame;
+    // Asked before the sources are: a source that arrives meanwhile may have been asked already.
+    const complete = options.isComplete?.() ?? true;
     const loaded = await Promise.all(sources.map(load));
-    const late = before ? [] : loaded.flatMap(({ awaited }) => awaited ?? []);
-    const complete = isWhole || awaitsNobody || (!before && late.length === 0);
-    const skills = loaded.flatMap((contribution) => contribution.skills);
-    const fingerprints = options.dedupe ? await findFingerprints(skills) : NO_FINGERPRINTS;
+    const fingerprints = options.dedupe
+      ? await findFingerprints(loaded.flatMap(({ skills = [] }) => skills))
+      : NO_FINGERPRINTS;
     const rules = { filter: await filter, fingerprints, complete };
-    // What a filter has against the first complete lists is not known before.
-    const judged = complete === isWhole || rules.filter === undefined;
-    const changed =
-      !judged ||
-      !sameFingerprints(fingerprints, known) ||
-      loaded.length !== contributions.length ||
-      loaded.some((one, at) => one !== contributions[at]);
-    const after = before && !changed ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
-    const listed = isWhole ? before : undefined;
+    const isSame =
+      (complete === wasComplete || rules.filter === undefined) &&
+      sameFingerprints(fingerprints, known) &&
+      loaded.length === contributions.length &&
+      loaded.every((one, at) => one === contributions[at]);
+    const after = before && isSame ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
     contributions = loaded;
     known = fingerprints;
+    wasComplete = complete;
     current = after;
-    first.make(after);
-    isWhole = complete;
-    if (isWhole) firstWhole.make(after);
-    if (late.length > 0)
-      void Promise.allSettled(late)
-        .then(arrive)
-        .catch(() => {}); // Told to whoever asks next.
+    setFirst(after);
     const milliseconds = Date.now() - start;
-    for (const listener of listeners) listener({ reason, before, after, listed, milliseconds, contributions });
+    const change = before === after ? NO_CHANGE : compareSkills(before, after);
+    for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
     return after;
-  }
-
-  function arrive(): Promise<Snapshot> {
-    everybodyCame = true;
-    return refresh('arrival');
   }
 
   function start(reason: string): Promise<Snapshot> {
@@ -148,40 +126,24 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
     return next;
   }
 
-  const ready = () => (current ? Promise.resolve(current) : first.made);
-  const whole = () => (isWhole ? ready() : firstWhole.made);
-
   return {
     current: () => current,
-    ready,
-    whole,
-    async having(test) {
-      const now = isWhole ? undefined : await ready();
-      return now && test(now) ? now : whole();
-    },
+    ready: () => (current ? Promise.resolve(current) : first),
     refresh,
-    async admits(subject) {
-      const kept = (await filter)?.([subject], (one) => one, []).kept;
-      return kept === undefined || kept.length > 0;
-    },
     onRefresh: (listener) => void listeners.push(listener),
   };
 }
 
 // --- internal ---
 
-interface Announcement<T> {
-  readonly made: Promise<T>;
-  /** Only the first time counts. */
-  make(value: T): void;
-}
+const NO_CHANGE: SkillChange = { added: 0, changed: 0, removed: 0 };
 
-function createAnnouncement<T>(): Announcement<T> {
-  let make: (value: T) => void = () => {};
-  const made = new Promise<T>((resolve) => {
-    make = resolve;
-  });
-  return { made, make };
+function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
+  const old = new Map((before?.names.listed ?? []).map(({ skill }) => [skill.file, skill]));
+  const now = after.names.listed.map(({ skill }) => skill);
+  const added = now.filter(({ file }) => !old.has(file)).length;
+  const changed = now.filter((skill) => old.has(skill.file) && old.get(skill.file) !== skill).length;
+  return { added, changed, removed: old.size + added - now.length };
 }
 
 /** Most servers have no patterns: those do not pay for the glob library. */

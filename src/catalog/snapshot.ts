@@ -25,19 +25,19 @@ export async function buildSnapshot(
   generation: number,
 ): Promise<Snapshot> {
   const offer: Offer = {
-    skills: contributions.flatMap((contribution) => contribution.skills),
-    tools: contributions.flatMap((contribution) => contribution.tools),
-    resources: contributions.flatMap((contribution) => contribution.resources),
+    skills: contributions.flatMap(({ skills = [] }) => skills),
+    tools: contributions.flatMap(({ tools = [] }) => tools),
+    resources: contributions.flatMap(({ resources = [] }) => resources),
     templates: contributions.flatMap(({ templates = [] }) => templates),
   };
-  const servers = contributions.flatMap((contribution) => contribution.servers ?? []);
+  const servers = contributions.flatMap(({ servers = [] }) => servers);
   // Filters come before folding: a skill that two providers share stays when either of them is asked for.
   const chosen = options.filter ? choose(offer, options.filter, servers) : { ...offer, idle: [] };
   const { skills, tools, resources, idle } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
   const names = createNames(skills, findStandIns(skills, options.fingerprints));
   const { uris, problems: unaddressed } = await drive(uriSteps(names.listed), createPacer());
-  const problems = contributions.flatMap((contribution) => contribution.problems);
+  const problems = contributions.flatMap(({ problems = [] }) => problems);
   return Object.freeze({
     generation,
     names,

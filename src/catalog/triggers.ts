@@ -4,7 +4,7 @@
  * Always true: a burst of changes causes one refresh, after its last change; nothing here keeps the process alive.
  */
 import { type Log, messageOf } from '../log.ts';
-import type { Contribution } from '../model.ts';
+import type { Source, Watched } from '../model.ts';
 import type { Registry } from './registry.ts';
 import { createWatcher } from './watcher.ts';
 
@@ -19,7 +19,12 @@ const DEBOUNCE_MS = 500;
 const UNSETTLED_MS = 250;
 const LONGEST_UNSETTLED_MS = 8000;
 
-export function startTriggers(registry: Registry, options: TriggerOptions, log: Log): () => void {
+export function startTriggers(
+  registry: Registry,
+  sources: readonly Source[],
+  options: TriggerOptions,
+  log: Log,
+): () => void {
   const { refreshInterval } = options;
   if (refreshInterval === undefined) return () => {};
   const stop = new AbortController();
@@ -50,16 +55,17 @@ export function startTriggers(registry: Registry, options: TriggerOptions, log: 
   timers.tick = setTimeout(tick, refreshInterval).unref();
 
   const watcher = options.watch ? createWatcher(() => afterQuiet('watch', DEBOUNCE_MS), log) : undefined;
-  let followed: readonly Contribution[] = [];
+  let followed: readonly (readonly Watched[])[] = [];
   let unsettledFor = 0;
-  registry.onRefresh(({ contributions }) => {
+  registry.onRefresh(() => {
     if (signal.aborted) return;
-    const unsettled = contributions.some((contribution) => contribution.unsettled);
+    const unsettled = sources.some((source) => source.isUnsettled?.());
     if (unsettled) afterQuiet('settling', Math.min(UNSETTLED_MS * 2 ** unsettledFor, LONGEST_UNSETTLED_MS));
     unsettledFor = unsettled ? unsettledFor + 1 : 0;
-    if (contributions.every((contribution, at) => contribution === followed[at])) return;
-    followed = contributions;
-    watcher?.follow(contributions.flatMap(({ watched }) => watched));
+    const watched = sources.map((source) => source.watched?.() ?? NOTHING_WATCHED);
+    if (watched.every((one, at) => one === followed[at])) return;
+    followed = watched;
+    watcher?.follow(watched.flat());
   });
 
   return () => {
@@ -71,5 +77,7 @@ export function startTriggers(registry: Registry, options: TriggerOptions, log: 
 }
 
 // --- internal ---
+
+const NOTHING_WATCHED: readonly Watched[] = [];
 
 type Timer = NodeJS.Timeout | undefined;

@@ -3,8 +3,7 @@
  * Owns: the report, for people and for programs. Leaves alone: finding out (server.ts).
  * Always true: nothing in it is secret; nothing from outside reaches the terminal unescaped.
  */
-import type { UpstreamStatus } from '../hub/upstream/upstream.ts';
-import { createSkillwire, type Problem, type Skillwire, type Snapshot } from '../index.ts';
+import { createSkillwire, type Problem, type Skillwire, type Snapshot, type UpstreamStatus } from '../index.ts';
 import { printable, printableJson } from '../text.ts';
 import type { DoctorCommand } from './options.ts';
 

@@ -7,19 +7,18 @@ import { resolve } from 'node:path';
 import { env as ownEnvironment } from 'node:process';
 import { createLineage } from '../lineage.ts';
 import { createLog, type Log, stackOf } from '../log.ts';
-import type { ResourceDefinition, TemplateDefinition } from '../model.ts';
+import type { ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
 import { parseEntry } from './config/entries.ts';
 import { UpstreamError } from './connection/connection.ts';
 import type { Environment } from './connection/launch.ts';
 import { resourcesOf, templatesOf } from './upstream/contribution.ts';
-import type { CallRequest, UpstreamStatus } from './upstream/upstream.ts';
-import { createUpstreams, type FleetTool, publicName } from './upstreams.ts';
+import type { CallRequest } from './upstream/upstream.ts';
+import { createUpstreams, publicName, type RoutedTool } from './upstreams.ts';
 
+export type { UpstreamState, UpstreamStatus } from '../model.ts';
 export { UpstreamError } from './connection/connection.ts';
-export type { State } from './upstream/state.ts';
-export type { UpstreamStatus } from './upstream/upstream.ts';
 
 export interface HubConfig {
   /** As in `.mcp.json` and `.kode.json`. */
@@ -99,15 +98,15 @@ export function createHub(config: HubConfig): Hub {
     },
   });
   const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };
-  const find = (name: string) => upstreams.tools().find((one) => publicName(one) === name);
 
-  /** Waits a little for a server that is on its way. */
-  async function findLate(name: string, stop: AbortSignal): Promise<FleetTool> {
-    const why = await upstreams.findAbsent(name)?.wait(stop);
-    const found = find(name);
+  function findTool(name: string): RoutedTool {
+    const found = upstreams.tools().find((one) => publicName(one) === name);
     if (found) return found;
+    const owner = upstreams.explain(name);
     throw new UpstreamError(
-      why === undefined ? `no tool is called "${name.slice(0, 100)}"` : `the server is not connected (${why})`,
+      !owner || owner.isReady
+        ? `no tool is called "${name.slice(0, 100)}"`
+        : `the server is not connected (${owner.state})`,
     );
   }
 
@@ -125,15 +124,14 @@ export function createHub(config: HubConfig): Hub {
         signal,
         onProgress,
       };
-      const tool = find(name) ?? (await findLate(name, signal ?? new AbortController().signal));
-      return tool.call(request);
+      return findTool(name).call(request);
     },
-    resources: () => resourcesOf(upstreams.upstreams()).map(({ definition }) => definition),
-    templates: () => templatesOf(upstreams.upstreams()).map(({ server, definition }) => ({ server, definition })),
+    resources: () => resourcesOf(upstreams.all()).map(({ definition }) => definition),
+    templates: () => templatesOf(upstreams.all()).map(({ server, definition }) => ({ server, definition })),
     async read(uri, { signal } = {}) {
-      const listed = resourcesOf(upstreams.upstreams()).find(({ definition }) => definition.uri === uri);
+      const listed = resourcesOf(upstreams.all()).find(({ definition }) => definition.uri === uri);
       if (listed) return listed.fetch(signal);
-      const template = templatesOf(upstreams.upstreams()).find((one) => one.matches(uri));
+      const template = templatesOf(upstreams.all()).find((one) => one.matches(uri));
       if (!template) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
       return template.fetch(uri, signal);
     },

@@ -6,15 +6,16 @@
  */
 import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
-import type { Absent, Contribution, Source } from '../model.ts';
+import type { Contribution, Source, UpstreamStatus, Watched } from '../model.ts';
+import { createFilter } from '../skills/filter.ts';
+import type { Patterns } from '../skills/patterns.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, type Memory, readConfiguration } from './config/files.ts';
 import { resourcesOf, skillsOf, templatesOf, toolFor } from './upstream/contribution.ts';
 import type { Listing } from './upstream/listing.ts';
-import type { UpstreamStatus } from './upstream/upstream.ts';
 import { createUpstreams } from './upstreams.ts';
 
-export interface HubSourceOptions extends FileOptions {
+export interface HubSourceOptions extends FileOptions, Patterns {
   readonly healthInterval: number;
   readonly log: Log;
   readonly lineage: Lineage;
@@ -22,8 +23,6 @@ export interface HubSourceOptions extends FileOptions {
 
 export interface HubSource extends Source {
   status(): readonly UpstreamStatus[];
-  /** What a name would be the name of, were its server ready. */
-  findAbsent(name: string): Absent | undefined;
   /** Ends every server; settles when nothing of them is left. */
   close(): Promise<void>;
 }
@@ -32,66 +31,52 @@ export interface HubSource extends Source {
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
   const { env, log, lineage, healthInterval } = options;
   const client = { name: 'skillwire', version: VERSION };
-  const fleet = createUpstreams({
-    env,
-    log,
-    lineage,
-    healthInterval,
-    client,
-    changed: (name) => {
-      if (!gathering) news.add(name);
-    },
-  });
+  const upstreams = createUpstreams({ env, log, lineage, healthInterval, client, changed: (name) => news.add(name) });
+  const filter = createFilter(options);
   const news = createNews((names) => changed(reasonOf(names)));
   const memory: Memory = new Map();
-  let gathering = false;
-  let last:
-    | { readonly contribution: Contribution; readonly offers: readonly Listing[]; readonly files: string }
-    | undefined;
-
-  async function gather(): Promise<void> {
-    gathering = true;
-    await Promise.race([fleet.settled(), wait(FIRST_PATIENCE_MS)]);
-    gathering = false;
-  }
+  let last: Contribution | undefined;
+  let lastListings: readonly Listing[] = [];
+  let lastFiles = '';
+  let watched: readonly Watched[] = [];
 
   return {
     name: 'hub',
     async load() {
-      const { configs, problems, watched } = readConfiguration(options, memory);
-      fleet.apply(configs);
-      const upstreams = fleet.upstreams();
-      const offers = upstreams.map((one) => one.listing());
-      const files = JSON.stringify([configs.map(({ key }) => key), problems, watched]);
-      const same = last?.files === files && sameItems(last.offers, offers);
-      if (last && same) return last.contribution;
-      const contribution = {
-        skills: skillsOf(upstreams),
-        tools: fleet.tools().map(toolFor),
-        resources: resourcesOf(upstreams),
-        templates: templatesOf(upstreams),
+      const { configs, problems, watched: files } = readConfiguration(options, memory);
+      upstreams.apply(configs);
+      const all = upstreams.all();
+      const listings = all.map((one) => one.listing());
+      const described = JSON.stringify([configs.map(({ key }) => key), problems, files]);
+      if (described !== lastFiles) watched = files;
+      else if (last && sameItems(lastListings, listings)) return last;
+      lastListings = listings;
+      lastFiles = described;
+      last = {
+        skills: skillsOf(all),
+        tools: upstreams.tools().map(toolFor),
+        resources: resourcesOf(all),
+        templates: templatesOf(all),
         servers: configs.filter(({ target }) => target.kind !== 'none').map(({ name }) => name),
-        problems: [...problems, ...offers.flatMap((listing) => listing.problems)],
-        watched,
-        unsettled: false,
-        ...(!last && configs.some(({ target }) => target.kind !== 'none') ? { awaited: gather() } : {}),
+        problems: [...problems, ...listings.flatMap((listing) => listing.problems)],
       };
-      last = { contribution, offers, files };
-      return contribution;
+      return last;
     },
-    status: fleet.status,
-    findAbsent: fleet.findAbsent,
+    watched: () => watched,
+    arrived: upstreams.settled,
+    explain(name) {
+      const owner = upstreams.explain(name);
+      return owner && filter([owner], (one) => one, []).kept.length > 0 ? owner : undefined;
+    },
+    status: upstreams.status,
     close() {
       news.close();
-      return fleet.close();
+      return upstreams.close();
     },
   };
 }
 
 // --- internal ---
-
-// Many clients ask for the list once and never again. Most servers come within this; only lists wait for it.
-const FIRST_PATIENCE_MS = 1000;
 
 // What several servers say at once, or one in quick succession, is one change for those who are told of it.
 export const QUIET_MS = 500;
@@ -134,8 +119,4 @@ function reasonOf(names: readonly string[]): string {
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((one, at) => one === b[at]);
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((done) => void setTimeout(done, milliseconds).unref());
 }

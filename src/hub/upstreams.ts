@@ -8,17 +8,16 @@ import { createHash } from 'node:crypto';
 import { platform as platformOf } from 'node:os';
 import type { Lineage } from '../lineage.ts';
 import type { Log } from '../log.ts';
-import type { Absent } from '../model.ts';
+import type { Owner, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
-import { createFilter } from '../skills/filter.ts';
+import { createFilter, type Subject } from '../skills/filter.ts';
 import { visibleLine } from '../text.ts';
 import { inactiveConfig, type UpstreamConfig } from './config/entries.ts';
 import type { Implementation } from './connection/dialects.ts';
 import { baseEnvironment, type Environment } from './connection/launch.ts';
 import { createProcessGroups } from './connection/process-groups.ts';
 import type { ListedTool } from './upstream/listing.ts';
-import type { State } from './upstream/state.ts';
-import { type CallRequest, createUpstream, type Upstream, type UpstreamStatus } from './upstream/upstream.ts';
+import { type CallRequest, createUpstream, type Upstream } from './upstream/upstream.ts';
 
 export interface UpstreamsOptions {
   readonly env: Environment;
@@ -32,21 +31,25 @@ export interface UpstreamsOptions {
 }
 
 /** A tool, and how to call it. */
-export interface FleetTool {
+export interface RoutedTool {
   readonly server: string;
   readonly tool: ListedTool;
   call(request: CallRequest): Promise<Params>;
 }
 
+/** What a name stands for, as filters see it, and how its server is doing. */
+export interface NamedOwner extends Owner, Subject {}
+
 export interface Upstreams {
   /** From now on exactly these: new and changed ones start, missing and changed ones end, the rest go on. */
   apply(configs: readonly UpstreamConfig[]): void;
-  upstreams(): readonly Upstream[];
+  /** By name. */
+  all(): readonly Upstream[];
   /** Sorted by server and then as the server lists them. */
-  tools(): readonly FleetTool[];
+  tools(): readonly RoutedTool[];
   status(): readonly UpstreamStatus[];
-  /** What a public name would be the name of, were its server ready; or has become, where it is only just ready. */
-  findAbsent(name: string): Absent | undefined;
+  /** The server whose tool a public name would be, if its own filter allows that. */
+  explain(name: string): NamedOwner | undefined;
   /** Settles when each is ready or has failed once. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -113,7 +116,7 @@ export function createUpstreams({ env, log, client, lineage, healthInterval, cha
         if (!running.has(name)) running.set(name, { key: config.key, upstream: start(config) });
       }
     },
-    upstreams: byName,
+    all: byName,
     tools: () =>
       byName().flatMap((upstream) =>
         upstream.listing().tools.map((tool) => ({
@@ -123,13 +126,13 @@ export function createUpstreams({ env, log, client, lineage, healthInterval, cha
         })),
       ),
     status: () => byName().map((upstream) => upstream.status()),
-    findAbsent(name) {
-      for (const { config, whenReady, status } of byName()) {
-        const short = shortName(config.name, name);
-        if (short === undefined || OUT_OF_USE.includes(status().state)) continue;
-        const subject = { name: short, group: config.name };
-        if (createFilter(config.filter)([subject], (one) => one, []).kept.length === 0) continue;
-        return { server: config.name, short, wait: whenReady };
+    explain(name) {
+      for (const { config, status, stateText } of byName()) {
+        const tool = toolIn(config.name, name);
+        const { state } = status();
+        if (tool === undefined || state === 'untrusted' || state === 'disabled') continue;
+        const owner = { name: tool, group: config.name, isReady: state === 'ready', state: stateText() };
+        if (createFilter(config.filter)([owner], (one) => one, []).kept.length > 0) return owner;
       }
       return undefined;
     },
@@ -147,11 +150,10 @@ export function createUpstreams({ env, log, client, lineage, healthInterval, cha
 }
 
 /** Server names hold no colon, so this names one tool of one server. */
-export const publicName = ({ server, tool }: FleetTool) => `${server}:${visibleLine(tool.name)}`;
+export const publicName = ({ server, tool }: RoutedTool) => `${server}:${visibleLine(tool.name)}`;
 
 // --- internal ---
 
-const OUT_OF_USE: readonly State[] = ['untrusted', 'disabled'];
 const EDITED = 'its configuration was changed';
 
 /** What an edit has done to a server, as far as its next state does not tell. */
@@ -162,7 +164,7 @@ function newsOf({ target }: UpstreamConfig, next: UpstreamConfig | undefined): s
 }
 
 /** What is left of a public name behind its server's, in either spelling. */
-function shortName(server: string, name: string): string | undefined {
+function toolIn(server: string, name: string): string | undefined {
   const fronts = [`${server}:`, `${server.replace(/[^A-Za-z0-9_-]/g, '_')}__`];
   const front = fronts.find((one) => name.startsWith(one));
   return front === undefined ? undefined : name.slice(front.length);

@@ -2,7 +2,7 @@
  * `prompts/*`: every visible skill as a prompt, because hosts offer prompts as slash commands and a person can then load one.
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
-import type { Registry } from '../catalog/registry.ts';
+import type { FirstLists } from '../catalog/first-lists.ts';
 import { codeOf, isMissing } from '../files/read.ts';
 import { messageOf } from '../log.ts';
 import type { ListedSkill, Snapshot } from '../model.ts';
@@ -66,7 +66,7 @@ export function createPromptTable(options: HostOptions): PromptTable {
 
 /** `textOf`: what loading the skill shows; throws when it cannot be read. */
 export function promptMethods(
-  registry: Registry,
+  lists: FirstLists,
   table: PromptTable,
   textOf: (listed: ListedSkill) => Promise<string>,
 ): readonly Method[] {
@@ -75,7 +75,7 @@ export function promptMethods(
       name: 'prompts/list',
       cache: CACHE_BRIEFLY,
       async run({ cursor }, { peer }) {
-        const prompts = table.list(await registry.whole(), peer);
+        const prompts = table.list(await lists.complete(), peer);
         const { items, more } = pageOf('prompts', prompts, ({ name }) => name, cursor, PAGE);
         return { prompts: items, ...more };
       },
@@ -85,7 +85,7 @@ export function promptMethods(
       async run({ name }, { peer }) {
         if (typeof name !== 'string') throw invalidParams('name must be the name of a prompt');
         if (name.length > LONGEST_NAME) throw invalidParams(`no prompt has a name of over ${LONGEST_NAME} characters`);
-        const snapshot = await registry.having((now) => table.find(now, name, peer).kind !== 'missing');
+        const snapshot = await lists.snapshotWith((now) => table.find(now, name, peer).kind !== 'missing');
         const finding = table.find(snapshot, name, peer);
         if (finding.kind === 'ambiguous') throw invalidParams(`prompt ${ambiguityOf(name, finding.spellings)}`);
         if (finding.kind === 'missing') throw invalidParams(`unknown prompt "${shorten(oneLine(name), 100)}"`);

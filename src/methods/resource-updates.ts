@@ -3,6 +3,7 @@
  * Owns: which URIs are watched, for whom. Leaves alone: the wording of the notice (subscriptions.ts), content (resources.ts).
  * Always true: a change is told once to each; a URI that nothing is served at is not watched.
  */
+import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Session } from '../protocol/index.ts';
@@ -30,6 +31,7 @@ export interface Reader {
 
 export function createResourceUpdates(
   registry: Registry,
+  lists: FirstLists,
   stateOf: StateOf,
   promises: Promises,
   onFault: (error: unknown) => void,
@@ -59,7 +61,7 @@ export function createResourceUpdates(
     async follow(uris, reader, until) {
       // Whoever follows nothing need not wait for the first scan.
       if (uris.length === 0) return reader.begin([]);
-      const snapshot = await registry.having((now) => uris.every((uri) => isServed(now, uri)));
+      const snapshot = await lists.snapshotWith((now) => uris.every((uri) => isServed(now, uri)));
       const states = await Promise.all(uris.map(async (uri) => [uri, await stateOf(snapshot, uri)] as const));
       if (until.aborted) return;
       const served = states.filter(([, state]) => state !== undefined);

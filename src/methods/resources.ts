@@ -5,7 +5,7 @@
  * - text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there;
  * - bytes other than those this client was promised are refused, not given under the old digest.
  */
-import type { Registry } from '../catalog/registry.ts';
+import type { FirstLists } from '../catalog/first-lists.ts';
 import type { ListedSkill, ResourceDefinition, Snapshot, TemplateDefinition } from '../model.ts';
 import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/media-types.ts';
@@ -17,13 +17,13 @@ import type { Promises } from './promises.ts';
 /** What a file holds may change at any time, and is this user's own: a client asks again each time. */
 export const NO_CACHE = { ttlMs: 0, cacheScope: 'private' } as const;
 
-export function resourceMethods(registry: Registry, promises: Promises): readonly Method[] {
+export function resourceMethods(lists: FirstLists, promises: Promises): readonly Method[] {
   return [
     {
       name: 'resources/list',
       cache: NO_CACHE,
       async run({ cursor }) {
-        const all = definitionsOf(await registry.whole());
+        const all = definitionsOf(await lists.complete());
         const { items, more } = pageOf('resources', all, ({ uri }) => uri, cursor, PAGE);
         return { resources: items, ...more };
       },
@@ -32,7 +32,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
       name: 'resources/templates/list',
       cache: NO_CACHE,
       async run({ cursor }) {
-        const foreign = (await registry.whole()).templates.map(({ definition }) => definition);
+        const foreign = (await lists.complete()).templates.map(({ definition }) => definition);
         const { items, more } = pageOf('templates', foreign, ({ uriTemplate }) => uriTemplate, cursor, PAGE);
         return { resourceTemplates: cursor === undefined ? [SKILL_FILE, ...items] : items, ...more };
       },
@@ -42,7 +42,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
       cache: NO_CACHE,
       async run({ uri: asked }, call) {
         const uri = textParam(asked);
-        return readResource(await registry.having((now) => isServed(now, uri)), uri, promises, call);
+        return readResource(await lists.snapshotWith((now) => isServed(now, uri)), uri, promises, call);
       },
     },
     {
@@ -51,7 +51,7 @@ export function resourceMethods(registry: Registry, promises: Promises): readonl
       async run({ uri, cursor }, { signal }) {
         const directory = textParam(uri);
         const isThere = (now: Snapshot) => isServed(now, directory) || skillsUnder(now, directory) !== undefined;
-        const children = await childrenOf(await registry.having(isThere), directory, signal);
+        const children = await childrenOf(await lists.snapshotWith(isThere), directory, signal);
         const { items, more } = pageOf(directory, children, (child) => child.uri, cursor, PAGE);
         return { resources: items, ...more };
       },

@@ -6,7 +6,7 @@
  * - a skill that cannot have an entry is a Problem and still loads by tool; one that is gone is just left out.
  */
 import * as v from 'valibot';
-import type { Registry } from '../catalog/registry.ts';
+import type { FirstLists } from '../catalog/first-lists.ts';
 import type { ListedSkill, SkillUris, Snapshot } from '../model.ts';
 import { internalError, isObject, type Method, type Params, type Session } from '../protocol/index.ts';
 import { UNLAWFUL, VALID_NAME } from '../skills/front-matter.ts';
@@ -46,7 +46,7 @@ export interface SkillEntry {
   readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[] | 'dynamic';
 }
 
-export function skillMethods(registry: Registry, unlisted: Unlisted, promises: Promises): readonly Method[] {
+export function skillMethods(lists: FirstLists, unlisted: Unlisted, promises: Promises): readonly Method[] {
   const promise = (session: Session, { resources }: SkillEntry) => {
     for (const { uri, digest } of filesIn(resources)) promises.make(session, uri, digest);
   };
@@ -55,7 +55,7 @@ export function skillMethods(registry: Registry, unlisted: Unlisted, promises: P
       name: 'skills/list',
       cache: NO_CACHE,
       async run({ cursor }, { session, signal }) {
-        const { uris } = await registry.whole();
+        const { uris } = await lists.complete();
         const rest = itemsAfter('skills', familiesOf(uris), ({ root }) => root, cursor);
         const entryOf = createReader(unlisted, signal);
         const skills: SkillEntry[] = [];
@@ -77,7 +77,7 @@ export function skillMethods(registry: Registry, unlisted: Unlisted, promises: P
       cache: NO_CACHE,
       async run({ uri: asked }, { session, signal }) {
         const uri = textParam(asked);
-        const { uris } = await registry.having((now) => isServed(now, uri));
+        const { uris } = await lists.snapshotWith((now) => isServed(now, uri));
         const place = skillPathAt(uris, uri);
         if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
         const reading = await createReader(unlisted, signal)(place.root, place.listed);

@@ -3,7 +3,8 @@
  * Owns: the subscribers and the wording of notices. Leaves alone: when something changed (catalog/registry.ts).
  * Always true: a notice is sent only when what its reader would be listed has changed, and never before the handshake.
  */
-import type { Registry } from '../catalog/registry.ts';
+import type { FirstLists } from '../catalog/first-lists.ts';
+import type { Registry, SkillChange } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import {
   encodeNotification,
@@ -35,6 +36,7 @@ export interface Subscriptions {
 
 export function createSubscriptions(
   registry: Registry,
+  lists: FirstLists,
   topics: readonly ListTopic[],
   updates: ResourceUpdates,
   onFault: (error: unknown) => void,
@@ -46,19 +48,19 @@ export function createSubscriptions(
   let lastSent = Number.NEGATIVE_INFINITY;
   let closed = false;
 
-  registry.onRefresh(({ listed, after, reason }) => {
-    // What nobody was listed is no change for anybody.
-    if (!listed || listed === after) return;
-    // Whoever comes later has been listed the new state already.
+  registry.onRefresh(({ before, after, change, reason }) => {
+    // A list that was never sent to a client cannot change for it.
+    if (!before || before === after || !lists.wasListed(before)) return;
+    // A client that subscribes later is listed the new state anyway.
     const readers = [...subscribers];
-    telling = telling.then(() => tell(readers, listed, after, reason)).catch(onFault);
+    telling = telling.then(() => tell(readers, before, after, reasonOf(change, reason))).catch(onFault);
   });
 
   async function tell(readers: readonly Subscriber[], before: Snapshot, after: Snapshot, why: string): Promise<void> {
     for (const reader of readers) {
       for (const { method, digest } of reader.topics) {
         const changed = digest(before, reader.peer) !== digest(after, reader.peer);
-        if (changed && subscribers.has(reader)) announce(reader, method, reasonOf(before, after, why));
+        if (changed && subscribers.has(reader)) announce(reader, method, why);
         // Long lists take milliseconds to compare.
         await new Promise((turn) => setImmediate(turn));
       }
@@ -186,27 +188,11 @@ interface Subscriber {
 }
 
 /** "2 skills added, 1 removed (watch)" */
-function reasonOf(before: Snapshot, after: Snapshot, reason: string): string {
-  const { added, changed, removed } = compareSkills(before, after);
+function reasonOf({ added, changed, removed }: SkillChange, reason: string): string {
   const parts = [
     ...(added > 0 ? [`${added} added`] : []),
     ...(changed > 0 ? [`${changed} changed`] : []),
     ...(removed > 0 ? [`${removed} removed`] : []),
   ];
   return `${parts.length > 0 ? parts.join(', ') : 'list changed'} (${reason})`;
-}
-
-export interface SkillDifference {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-}
-
-/** How two snapshots differ, by the directories of their skills. */
-export function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillDifference {
-  const old = new Map((before?.names.listed ?? []).map(({ skill }) => [skill.file, skill]));
-  const now = after.names.listed.map(({ skill }) => skill);
-  const added = now.filter(({ file }) => !old.has(file)).length;
-  const changed = now.filter((skill) => old.has(skill.file) && old.get(skill.file) !== skill).length;
-  return { added, changed, removed: old.size + added - now.length };
 }

@@ -4,8 +4,9 @@
  * Always true: a call of what is there asks the registry once, and waits for no server; every spelling of a tool
  * answers a call.
  */
+import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
-import type { Absent, Snapshot, Tool, ToolCall, ToolDefinition, ToolResult, ToolView } from '../model.ts';
+import type { Snapshot, Tool, ToolDefinition, ToolResult, ToolView } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { cut, oneLine, shorten } from '../text.ts';
 import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
@@ -22,8 +23,8 @@ export interface ToolTable {
   digest(snapshot: Snapshot, peer: Peer): string;
   /** What this client means by a name. */
   find(snapshot: Snapshot, name: string, peer: Peer): Finding<Tool>;
-  /** Whether a call of that name must see the disk as it is now. */
-  wantsFresh(name: string): boolean;
+  /** What this client means by a name, among the tools that are always there. */
+  findOwn(name: string, peer: Peer): Finding<Tool>;
   size(snapshot: Snapshot): number;
   /** Of the tools that are always there those this client is shown: the plain name of each, and the client's spelling. */
   ownFor(peer: Peer): ReadonlyMap<string, string>;
@@ -46,7 +47,6 @@ export function createToolTable(own: readonly Tool[], options: ToolTableOptions)
     remember(tables, snapshot, () => createNameTable(toolsOf(snapshot), snapshot.servers));
   const ownTable = createNameTable(byName(own), []);
   const sparedFor = (peer: Peer) => (options.sparing && peer.extensions.has(SKILLS_EXTENSION) ? EXTENSION_DOES : NONE);
-  const fresh = own.filter((tool) => tool.fresh).map((tool) => unspelled(tool.name));
 
   function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
     const host = profileOf(peer.client, options);
@@ -84,22 +84,11 @@ export function createToolTable(own: readonly Tool[], options: ToolTableOptions)
       return new Map(shown.map(({ name }) => [name, spell(name)]));
     },
     find: (snapshot, name, peer) => tableOf(snapshot).find(name, profileOf(peer.client, options).names),
-    // Over the beginnings of names: a spelling may have a suffix. One look too many does no harm.
-    wantsFresh(name) {
-      const plain = unspelled(name);
-      return fresh.some((start) => plain.startsWith(start));
-    },
+    findOwn: (name, peer) => ownTable.find(name, profileOf(peer.client, options).names),
   };
 }
 
-/** `findAbsent`: what a name would be the name of, were its server ready; undefined where there are no servers. */
-export function toolMethods(
-  registry: Registry,
-  table: ToolTable,
-  findAbsent: ((name: string) => Absent | undefined) | undefined,
-): readonly Method[] {
-  const unknown = (name: string) => invalidParams(`unknown tool "${echo(name)}"`);
-
+export function toolMethods(registry: Registry, lists: FirstLists, table: ToolTable): readonly Method[] {
   function find(snapshot: Snapshot, name: string, peer: Peer): Tool | undefined {
     const finding = table.find(snapshot, name, peer);
     switch (finding.kind) {
@@ -112,36 +101,13 @@ export function toolMethods(
     }
   }
 
-  /** A snapshot that has what that name stands for, if its server comes; else `why` it did not. */
-  async function lateFor(missing: string, { stop }: ToolCall): Promise<Late | undefined> {
-    const absent = findAbsent?.(missing);
-    if (!absent || !(await registry.admits({ name: absent.short, group: absent.server }))) return undefined;
-    const why = await absent.wait(stop);
-    return { why, snapshot: await registry.refresh('call') };
-  }
-
-  async function runAbsent(name: string, args: object, call: ToolCall): Promise<ToolResult> {
-    const late = await lateFor(name, call);
-    const tool = late && find(late.snapshot, name, call.peer);
-    if (tool) return tool.run(args, late.snapshot, call);
-    if (late?.why === undefined) throw unknown(name);
-    return notConnected(`${echo(name)} could not be called`, late.why);
-  }
-
-  async function runLacking(missing: string, tool: Tool, args: object, snapshot: Snapshot, call: ToolCall) {
-    const late = await lateFor(missing, call);
-    if (late?.why === undefined || tool.lacks?.(args, late.snapshot) === undefined)
-      return tool.run(args, late?.snapshot ?? snapshot, call);
-    return notConnected(`Skill '${echo(missing)}' cannot be loaded`, late.why);
-  }
-
   return [
     {
       name: 'tools/list',
       cache: CACHE_BRIEFLY,
       async run({ cursor }, { peer }) {
         if (cursor !== undefined) throw invalidParams('cursor is not one of ours: the list has one page');
-        return { tools: table.list(await registry.whole(), peer) };
+        return { tools: table.list(await lists.complete(), peer) };
       },
     },
     {
@@ -152,11 +118,16 @@ export function toolMethods(
         if (typeof name !== 'string') throw invalidParams('name must be the name of a tool');
         if (name.length > LONGEST_NAME) throw invalidParams(`no tool has a name of over ${LONGEST_NAME} characters`);
         if (!isObject(args)) throw invalidParams('arguments must be an object');
-        const snapshot = await (table.wantsFresh(name) ? registry.refresh('call') : registry.ready());
+        const own = table.findOwn(name, call.peer);
+        const isFresh = own.kind === 'found' && own.item.fresh;
+        const snapshot = await (isFresh ? registry.refresh('call') : registry.ready());
         const tool = find(snapshot, name, call.peer);
-        if (!tool) return runAbsent(name, args, call);
-        const missing = findAbsent && tool.lacks?.(args, snapshot);
-        return missing === undefined ? tool.run(args, snapshot, call) : runLacking(missing, tool, args, snapshot, call);
+        if (tool) return tool.run(args, snapshot, call);
+        const late = await lists.lookAgain(name);
+        const lateTool = late && find(late.snapshot, name, call.peer);
+        if (lateTool) return lateTool.run(args, late.snapshot, call);
+        if (late?.offline === undefined) throw invalidParams(`unknown tool "${echo(name)}"`);
+        return notConnected(`${echo(name)} could not be called`, late.offline);
       },
     },
   ];
@@ -192,12 +163,6 @@ function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return firsts;
 }
 
-interface Late {
-  readonly snapshot: Snapshot;
-  /** How the server is doing, if it did not come. */
-  readonly why: string | undefined;
-}
-
 function notConnected(what: string, why: string): ToolResult {
   return { content: [{ type: 'text', text: `${what}: the server is not connected (${why})` }], isError: true };
 }
@@ -205,8 +170,6 @@ function notConnected(what: string, why: string): ToolResult {
 const NONE: ReadonlySet<string> = new Set();
 // Searching is not part of the extension.
 const EXTENSION_DOES: ReadonlySet<string> = new Set(['skill', 'skills.list', 'skills.read']);
-
-const unspelled = (name: string) => name.replace(/[^A-Za-z0-9]/g, '_');
 
 const keyOf = ({ names, longestName, describe, budget }: HostProfile) =>
   `${names} ${longestName} ${describe} ${budget}`;

@@ -16,7 +16,9 @@ export interface SkillSourceOptions extends RootOptions, PluginOptions {
 export function createSkillSource(options: SkillSourceOptions, progress: (text: string) => void): Source {
   const scan = createScanner();
   const findPlugins = options.skipPlugins ? () => NO_PLUGINS : createPluginFinder(options);
-  let last: Contribution | undefined;
+  let last: Contribution = {};
+  let watched: readonly Watched[] = [];
+  let isUnsettled = false;
 
   return {
     name: 'skills',
@@ -24,17 +26,15 @@ export function createSkillSource(options: SkillSourceOptions, progress: (text: 
       const plugins = findPlugins();
       const roots = [...findRoots(options), ...plugins.roots];
       const { skills, problems, directories, unsettled } = await scan(roots, sayNowAndThen(progress));
-      const next: Contribution = {
-        skills,
-        tools: [],
-        resources: [],
-        problems: [...plugins.problems, ...problems],
-        watched: [...watchedFor(roots, directories), ...plugins.watched],
-        unsettled,
-      };
-      if (!last || !isSame(last, next)) last = next;
+      isUnsettled = unsettled;
+      const watchable = [...watchedFor(roots, directories), ...plugins.watched];
+      if (!sameItems(watched, watchable, sameWatched)) watched = watchable;
+      const next = { skills, problems: [...plugins.problems, ...problems] };
+      if (!isSame(last, next)) last = next;
       return last;
     },
+    watched: () => watched,
+    isUnsettled: () => isUnsettled,
   };
 }
 
@@ -62,10 +62,8 @@ function watchedFor(roots: readonly Root[], directories: readonly Watched[]): Wa
 
 function isSame(a: Contribution, b: Contribution): boolean {
   return (
-    a.unsettled === b.unsettled &&
-    sameItems(a.skills, b.skills, (one, other) => one === other) &&
-    sameItems(a.problems, b.problems, sameProblem) &&
-    sameItems(a.watched, b.watched, sameWatched)
+    sameItems(a.skills ?? [], b.skills ?? [], (one, other) => one === other) &&
+    sameItems(a.problems ?? [], b.problems ?? [], sameProblem)
   );
 }
 

@@ -4,13 +4,14 @@
  */
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
+import type { FirstLists } from '../catalog/first-lists.ts';
 import type { ListedSkill, Snapshot, Tool, ToolResult } from '../model.ts';
 import { contentOf, textOf } from '../skills/media-types.ts';
 import { isPlainSegment, uriOf } from '../skills/uris.ts';
 import { oneLine, printable, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
 import { failure, success } from './result.ts';
-import { LONGEST_SKILL_NAME, missingIn, missOf, READ_ONLY } from './skill.ts';
+import { findSkill, LONGEST_SKILL_NAME, READ_ONLY } from './skill.ts';
 
 /** The longest path that most systems take. */
 export const LONGEST_PATH = 4096;
@@ -47,7 +48,7 @@ export const READ_INPUT_SCHEMA = {
 /** What goes into a model's context in one piece; a resource may have more. */
 export const MAX_READ_BYTES = 4 * 1024 * 1024;
 
-export function readTool(): Tool {
+export function readTool(lists: FirstLists): Tool {
   return {
     name: 'skills.read',
     fresh: false,
@@ -59,18 +60,17 @@ export function readTool(): Tool {
       inputSchema: READ_INPUT_SCHEMA,
       annotations: { title: 'Read Skill File', ...READ_ONLY },
     }),
-    lacks: missingIn,
     async run(args, snapshot, { signal }) {
       const { name, path } = checkedArguments(ReadInput, args, ['name', 'path']);
-      const resolution = snapshot.names.resolve(name);
-      if (resolution.kind !== 'found') return missOf(name, resolution, snapshot);
+      const found = await findSkill(name, snapshot, lists);
+      if (found.kind === 'not-found') return found.failure;
       const plain = plainPath(path);
       if (plain === undefined) {
         return failure(
           `"${echo(path)}" is not a path inside the skill. Give one that is relative to it and goes only down, such as references/forms.md.`,
         );
       }
-      return readFile(snapshot, resolution, plain, signal);
+      return readFile(snapshot, found, plain, signal);
     },
   };
 }

@@ -3,9 +3,10 @@
  * Owns: its schema, header and error texts. Leaves alone: what a name means (skills/resolve.ts).
  */
 import * as v from 'valibot';
+import type { FirstLists } from '../catalog/first-lists.ts';
 import { type Log, messageOf, stackOf } from '../log.ts';
-import type { ListedSkill, Resolution, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
-import { invalidParams, isObject } from '../protocol/index.ts';
+import type { ListedSkill, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
+import { invalidParams } from '../protocol/index.ts';
 import { oneLine, printable, shorten } from '../text.ts';
 import { describeSkills } from './description.ts';
 import { failure, success } from './result.ts';
@@ -43,7 +44,7 @@ export const READ_ONLY = {
   openWorldHint: false,
 } as const;
 
-export function skillTool(log: Log): Tool {
+export function skillTool(lists: FirstLists, log: Log): Tool {
   return {
     name: 'skill',
     fresh: false,
@@ -54,7 +55,6 @@ export function skillTool(log: Log): Tool {
       inputSchema: SKILL_INPUT_SCHEMA,
       annotations: { title: 'Load Skill', ...READ_ONLY },
     }),
-    lacks: (args, snapshot) => missingIn(renameCommand(args), snapshot),
     async run(args, snapshot) {
       const parsed = v.safeParse(SkillInput, renameCommand(args));
       if (!parsed.success)
@@ -62,32 +62,30 @@ export function skillTool(log: Log): Tool {
           parsed.issues[0].type === 'strict_object' ? strictness(parsed.issues[0]) : parsed.issues[0].message,
         );
       const { name } = parsed.output;
-      const resolution = snapshot.names.resolve(name);
-      if (resolution.kind !== 'found') return missOf(name, resolution, snapshot);
-      return load(resolution.id, resolution.skill, log);
+      const found = await findSkill(name, snapshot, lists);
+      return found.kind === 'found' ? load(found.id, found.skill, log) : found.failure;
     },
   };
 }
 
-/** The name in a tool's arguments, if they have one and it means no skill. */
-export function missingIn(args: unknown, { names }: Snapshot): string | undefined {
-  const name = isObject(args) ? args.name : undefined;
-  return typeof name === 'string' && name.length <= LONGEST_SKILL_NAME && names.resolve(name).kind === 'missing'
-    ? name.trim()
-    : undefined;
-}
+export type FoundSkill =
+  | { readonly kind: 'found'; readonly id: string; readonly skill: Skill }
+  /** What the model is told when a name means no skill, or several. */
+  | { readonly kind: 'not-found'; readonly failure: ToolResult };
 
-/** What a model is told when a name means no skill, or several. */
-export function missOf(
-  name: string,
-  miss: Exclude<Resolution, { readonly kind: 'found' }>,
-  snapshot: Snapshot,
-): ToolResult {
-  switch (miss.kind) {
+/** A name that the snapshot does not know is looked up again when it may be that of a skill on a late server. */
+export async function findSkill(name: string, snapshot: Snapshot, lists: FirstLists): Promise<FoundSkill> {
+  const known = snapshot.names.resolve(name);
+  const late = known.kind === 'missing' ? await lists.lookAgain(name.trim()) : undefined;
+  const resolution = late ? late.snapshot.names.resolve(name) : known;
+  switch (resolution.kind) {
+    case 'found':
+      return resolution;
     case 'ambiguous':
-      return failure(ambiguityOf(name, miss.ids));
+      return notFound(ambiguityOf(name, resolution.ids));
     case 'missing':
-      return failure(absenceOf(name, snapshot));
+      if (late?.offline === undefined) return notFound(absenceOf(name, late?.snapshot ?? snapshot));
+      return notFound(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late.offline})`);
   }
 }
 
@@ -97,6 +95,8 @@ export async function loadedText({ id, skill }: ListedSkill): Promise<string> {
 }
 
 // --- internal ---
+
+const notFound = (text: string): FoundSkill => ({ kind: 'not-found', failure: failure(text) });
 
 // The tool that finds skills by their text, if the client is shown it.
 const SEARCH = 'skills.search';

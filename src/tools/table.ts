@@ -2,6 +2,7 @@
  * The tools that are always there, in the order they are listed.
  * Owns: which there are, and what the instructions say of them. Leaves alone: what each does.
  */
+import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Log } from '../log.ts';
 import type { Tool } from '../model.ts';
 import { listTool } from './list.ts';
@@ -12,12 +13,12 @@ import { skillTool } from './skill.ts';
 export type ToolName = 'skill' | 'list' | 'search' | 'read';
 
 /** First one that takes no arguments: a client that tries the first tool it is shown must not meet an error. */
-export function createOwnTools(wanted: readonly ToolName[], cwd: string, log: Log): readonly Tool[] {
+export function createOwnTools(wanted: readonly ToolName[], lists: FirstLists, cwd: string, log: Log): readonly Tool[] {
   const table: readonly (readonly [ToolName, Tool])[] = [
     ['list', listTool(cwd)],
-    ['skill', skillTool(log)],
+    ['skill', skillTool(lists, log)],
     ['search', searchTool(cwd)],
-    ['read', readTool()],
+    ['read', readTool(lists)],
   ];
   return table.filter(([name]) => wanted.includes(name)).map(([, tool]) => tool);
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRegistry, NOTHING } from '../../src/catalog/registry.ts';
+import { createRegistry } from '../../src/catalog/registry.ts';
 import { createGate } from '../harness/peer.ts';
 
+const NOTHING = {};
 const OPTIONS = { include: [], exclude: [], dedupe: false };
 
 test('refreshes never overlap; asking during one causes exactly one more, shared by all who asked', async () => {
@@ -48,7 +49,7 @@ test('the first snapshot is waited for, later ones are not', async () => {
     name: 'test',
     async load() {
       await gates[load++]?.pass();
-      return { ...NOTHING };
+      return {};
     },
   };
   const registry = createRegistry([source], OPTIONS);
@@ -61,38 +62,4 @@ test('the first snapshot is waited for, later ones are not', async () => {
   assert.equal(await registry.ready(), first);
   gates[1]?.open();
   assert.notEqual(await second, first);
-});
-
-test('what is late at the start is waited for by lists and by what is missing without it, and is news to nobody', async () => {
-  const [gate, late] = [createGate(), { ...NOTHING, problems: [{ where: 'late', what: 'is here' }] }];
-  const loads = [{ ...NOTHING, awaited: gate.pass() }, { ...NOTHING }, late];
-  const registry = createRegistry([{ name: 'test', load: async () => loads.shift() ?? { ...late } }], OPTIONS);
-  const news: boolean[] = [];
-  registry.onRefresh(({ listed }) => news.push(listed !== undefined));
-  const settled: string[] = [];
-  const wait = async (name: string, snapshot: ReturnType<typeof registry.ready>) => {
-    const { problems } = await snapshot;
-    settled.push(`${name}: ${problems.length}`);
-  };
-  const waiting = [
-    wait('list', registry.whole()),
-    wait(
-      'missing',
-      registry.having(({ problems }) => problems.length > 0),
-    ),
-    wait(
-      'there',
-      registry.having(() => true),
-    ),
-    wait('call', registry.ready()),
-  ];
-  await registry.refresh('first');
-  await registry.refresh('call');
-  assert.deepEqual(settled.toSorted(), ['call: 0', 'there: 0']);
-  gate.open();
-  await Promise.all(waiting);
-  assert.deepEqual(settled.slice(2).toSorted(), ['list: 1', 'missing: 1']);
-  assert.equal(await registry.whole(), registry.current());
-  await registry.refresh('later');
-  assert.deepEqual(news, [false, false, false, true]);
 });

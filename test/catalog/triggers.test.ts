@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRegistry, NOTHING } from '../../src/catalog/registry.ts';
+import { createRegistry } from '../../src/catalog/registry.ts';
 import { startTriggers } from '../../src/catalog/triggers.ts';
 import { settingsFrom } from '../../src/config.ts';
 
@@ -11,11 +11,11 @@ function counted(options: Parameters<typeof settingsFrom>[0]) {
     name: 'test',
     async load() {
       loads++;
-      return NOTHING;
+      return {};
     },
   };
   const settings = settingsFrom(options);
-  const stop = startTriggers(createRegistry([source], settings), settings, settings.log);
+  const stop = startTriggers(createRegistry([source], settings), [source], settings, settings.log);
   return { loads: () => loads, stop };
 }
 

@@ -1,6 +1,5 @@
 /** Our server in this process, over HTTP, with one tool that takes as long as the test wants. */
 import type { TestContext } from 'node:test';
-import { NOTHING } from '../../src/catalog/registry.ts';
 import { type Contribution, createSkillwire, type Listening, type Source, type UpstreamTool } from '../../src/index.ts';
 import { LIMITS, type Limits, listen } from '../../src/transports/http/listener.ts';
 import { createHttpEndpoint } from '../../src/transports/http/streamable.ts';
@@ -41,7 +40,7 @@ export async function startSlow(t: TestContext, limits: Partial<Limits> = {}): P
         else calls.push(call);
       }),
   };
-  const contribution: Contribution = { ...NOTHING, tools: [tool] };
+  const contribution: Contribution = { tools: [tool] };
   const source: Source = { name: 'test', load: async () => contribution };
   const { path } = makeTree(t);
   const skillwire = createSkillwire({ cwd: path, home: path, sources: [source], autoRefresh: false });

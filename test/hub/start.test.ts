@@ -39,12 +39,12 @@ const REQUESTS: Readonly<Record<string, readonly [method: string, params?: objec
   prompt: ['prompts/get', { name: 'own' }],
   resource: ['resources/read', { uri: 'skill://claude/own/SKILL.md' }],
   get: ['skills/get', { uri: 'skill://claude/own/SKILL.md' }],
-  foreignTool: ['tools/call', { name: 'up:echo', arguments: { text: 'heard' } }],
-  foreignSkill: ['tools/call', { name: 'skill', arguments: { name: 'up:pdf' } }],
-  foreignFile: ['tools/call', { name: 'skills.read', arguments: { name: 'up:pdf', path: 'SKILL.md' } }],
-  foreignPrompt: ['prompts/get', { name: 'up:pdf' }],
-  foreignResource: ['resources/read', { uri: NOTE.uri }],
-  foreignGet: ['skills/get', { uri: 'skill://up/pdf/SKILL.md' }],
+  upstreamTool: ['tools/call', { name: 'up:echo', arguments: { text: 'heard' } }],
+  upstreamSkill: ['tools/call', { name: 'skill', arguments: { name: 'up:pdf' } }],
+  upstreamFile: ['tools/call', { name: 'skills.read', arguments: { name: 'up:pdf', path: 'SKILL.md' } }],
+  upstreamPrompt: ['prompts/get', { name: 'up:pdf' }],
+  upstreamResource: ['resources/read', { uri: NOTE.uri }],
+  upstreamGet: ['skills/get', { uri: 'skill://up/pdf/SKILL.md' }],
 };
 const LISTS = ['tools', 'resources', 'templates', 'skills', 'prompts'];
 
@@ -105,7 +105,7 @@ test('the first lists have what quick servers bring, and nobody is told of it ag
 });
 
 test('what a server has answers by name before the first list does', async (t) => {
-  const names = Object.keys(REQUESTS).filter((name) => name.startsWith('foreign'));
+  const names = Object.keys(REQUESTS).filter((name) => name.startsWith('upstream'));
   const program = startWith(t, makeTree(t), { up: library(), hang: upstream('hang') }, ['tools', ...names]);
   const [tool, skill, file, prompt, resource, got] = await answersTo(program, names);
   assert.equal(textIn(tool), 'heard');
@@ -122,14 +122,23 @@ test('what has just become ready can be called, though no list has it yet', asyn
   assert.equal((await program.call('up:echo', { text: 'heard' })).content[0].text, 'heard');
 });
 
-test('a skill of a server that is late is waited for, and of one that is away it is said how that is doing', async (t) => {
-  const program = startWith(t, makeTree(t), { up: library('slow-start=2000'), gone: upstream('exit=7') }, []);
+test('a skill of a server that is late is waited for like the first lists, then its state is the answer', async (t) => {
+  const servers = { up: library('slow-start=400'), late: library('slow-start=4000'), gone: upstream('exit=7') };
+  const program = startWith(t, makeTree(t), servers, []);
   await program.request('ping');
   assert.match(await program.skill('up:pdf'), /^Loading: up:pdf\n/);
   assert.match(await program.skill('up:nope'), /^Skill 'up:nope' not found/);
-  const { isError, content } = await program.call('skill', { name: 'gone:pdf' });
-  assert.equal(isError, true);
-  assert.match(content[0].text, /^Skill 'gone:pdf' cannot be loaded: the server is not connected \(.*code 7/);
+  for (const [name, state] of [
+    ['late:pdf', /connecting/],
+    ['gone:pdf', /code 7/],
+  ] as const) {
+    const { isError, content } = await program.call('skill', { name });
+    assert.equal(isError, true);
+    assert.match(content[0].text, new RegExp(`^Skill '${name}' cannot be loaded: the server is not connected \\(`));
+    assert.match(content[0].text, state);
+  }
+  await program.waitForStderr(/server late: ready/);
+  assert.match(await program.skill('late:pdf'), /^Loading: late:pdf\n/);
 });
 
 test('an end in the first moment starts nothing anew', async (t) => {
@@ -143,10 +152,12 @@ test('an end in the first moment starts nothing anew', async (t) => {
   await eventually(() => !pids.some(isAlive), 'its end');
 });
 
-test('as a library too, a call waits for a server on its way, then says how it is doing', async (t) => {
+test('as a library too, a call to a server that is not connected says how it is doing', async (t) => {
   const hub = createHub({ mcpServers: { late: upstream('slow-start=1500'), gone: upstream('exit=7') } });
   t.after(() => hub.close());
-  void hub.connect();
+  const connecting = hub.connect();
+  await assert.rejects(hub.call('late:echo'), /^UpstreamError: the server is not connected \(connecting/);
+  await connecting;
   const { content } = (await hub.call('late:echo', { text: 'here' })) as Answer;
   assert.equal(content[0].text, 'here');
   await assert.rejects(hub.call('gone:echo'), /^UpstreamError: the server is not connected \(.*exited with code 7/);

@@ -55,12 +55,15 @@ test('one of each kind of broken server spoils nothing for the rest', async (t) 
   assert.deepEqual(order, order.toSorted());
 });
 
-test('a call to a server that has never been there waits for it, or says how it is doing', async (t) => {
+test('a call to a server that has never been there waits as the first lists do, then says how it is doing', async (t) => {
   const hub = await startHub(
     t,
     { late: upstream('slow-start=2500'), gone: upstream('exit=7'), hidden: { ...upstream('exit=7'), exclude: 'echo' } },
     { args: ['--exclude', 'gone:slow'] },
   );
+  const late = await hub.call('late:echo', { text: 'here' });
+  assert.match(late.content[0].text, /^late:echo could not be called: the server is not connected \(connecting/);
+  await hub.waitForTools(has('late:echo'), 'the tools of the late server');
   assert.equal((await hub.call('late:echo', { text: 'here' })).content[0].text, 'here');
   const { isError, content } = await hub.call('gone:echo', {});
   assert.equal(isError, true);

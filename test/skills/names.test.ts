@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOTHING } from '../../src/catalog/registry.ts';
 import { buildSnapshot } from '../../src/catalog/snapshot.ts';
 import type { Location, Names, Plugin, Resolution, Skill } from '../../src/model.ts';
 import { createNames, nameKey } from '../../src/skills/names.ts';
@@ -43,7 +42,7 @@ const namesOf = async (skills: readonly Skill[], dedupe = false): Promise<Names>
 function snapshotOf(skills: readonly Skill[], dedupe = false) {
   const texts = skills.map((one) => [one, one.text ?? ''] as const);
   const fingerprints = new Map(dedupe ? texts.filter(([, text]) => text !== '') : []);
-  return buildSnapshot([{ ...NOTHING, skills }], { filter: undefined, fingerprints, complete: true }, 1);
+  return buildSnapshot([{ skills }], { filter: undefined, fingerprints, complete: true }, 1);
 }
 
 const ids = (names: Names) => names.listed.map(({ id }) => id);

@@ -10,7 +10,7 @@ import { internalError, isObject, isProgressToken, type Params, RpcError } from 
 import { compare } from '../../skills/uris.ts';
 import { visibleLine } from '../../text.ts';
 import { checkParamHeaders } from '../connection/param-headers.ts';
-import { type FleetTool, publicName } from '../upstreams.ts';
+import { publicName, type RoutedTool } from '../upstreams.ts';
 import { isUri } from './definitions.ts';
 import { skillFileTest } from './listing.ts';
 import { isObjectSchema } from './schemas.ts';
@@ -18,7 +18,7 @@ import { skillOf, type UpstreamSkill } from './skills.ts';
 import type { Upstream } from './upstream.ts';
 import { matcherOf, OURS } from './uri-templates.ts';
 
-export function toolFor(one: FleetTool): UpstreamTool {
+export function toolFor(one: RoutedTool): UpstreamTool {
   const { server, tool } = one;
   const name = publicName(one);
   const inputSchema = tool.definition.inputSchema as object;
@@ -175,7 +175,7 @@ function withPlainStructure(result: Params): Params {
   return isSaid ? rest : { ...rest, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
-async function pass(one: FleetTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
+async function pass(one: RoutedTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
   const { params, stop, notify } = call;
   const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
   const { inputResponses, requestState } = params;

@@ -3,22 +3,15 @@
  * Owns: its state, the log line for each change of it. Leaves alone: what causes a change (upstream.ts).
  */
 import type { Log } from '../../log.ts';
+import type { UpstreamState, UpstreamStatus } from '../../model.ts';
 import type { Stop } from '../../protocol/index.ts';
 
-export type State = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
-
-export interface StateFacts {
-  readonly state: State;
-  /** Why it is not ready. */
-  readonly reason?: string;
-  /** When it is tried again, as an ISO date. */
-  readonly nextAttempt?: string;
-}
+export type StateFacts = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
 
 export interface StateTracker {
   facts(): StateFacts;
   /** `wait`: milliseconds until it is tried again. */
-  enter(state: State, reason?: string, wait?: number): void;
+  enter(state: UpstreamState, reason?: string, wait?: number): void;
   /** What `look` finds, now or after a change; undefined when patience or one of the signals ends it. */
   until<T>(look: () => T | undefined, patience: number, stop: readonly Stop[]): Promise<T | undefined>;
   /** Whether it is being tried, or will be within so many milliseconds. */
@@ -27,7 +20,12 @@ export interface StateTracker {
   text(): string;
 }
 
-export function createStateTracker(name: string, first: State, why: string | undefined, log: Log): StateTracker {
+export function createStateTracker(
+  name: string,
+  first: UpstreamState,
+  why: string | undefined,
+  log: Log,
+): StateTracker {
   const waiters = new Set<() => void>();
   let state = first;
   let reason = why;

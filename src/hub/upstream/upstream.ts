@@ -8,12 +8,13 @@
  * - nobody waits for a server for longer than the limits say.
  */
 import { asError, type Log, messageOf } from '../../log.ts';
+import type { UpstreamStatus } from '../../model.ts';
 import { isObject, type Params, RpcError, type Stop } from '../../protocol/index.ts';
 import { cut, shorten } from '../../text.ts';
-import type { Target, UpstreamConfig } from '../config/entries.ts';
+import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
 import { type HeaderFields, HttpError, NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
-import type { Implementation, McpClient } from '../connection/dialects.ts';
+import type { McpClient } from '../connection/dialects.ts';
 import { openUpstreamSession, ProbeExit, type Session, type SessionContext, type Verdict } from '../connection/open.ts';
 import { paramHeaders } from '../connection/param-headers.ts';
 import type { RequestOptions } from '../connection/rpc-client.ts';
@@ -22,20 +23,7 @@ import { type HealthCheck, startHealthCheck } from './health.ts';
 import { EMPTY_LISTING, type ListedTool, type Listing, listEverything, mergeOffers, type Stock } from './listing.ts';
 import { createRelist, type Relist } from './relist.ts';
 import { type UpstreamSkill, understandEntry } from './skills.ts';
-import { createStateTracker, type StateFacts } from './state.ts';
-
-export interface UpstreamStatus extends StateFacts {
-  readonly name: string;
-  /** The file it stands in. */
-  readonly from: string;
-  readonly transport: Target['kind'];
-  readonly tools: number;
-  readonly resources: number;
-  readonly templates: number;
-  readonly skills: number;
-  readonly protocol?: string;
-  readonly server?: Implementation;
-}
+import { createStateTracker } from './state.ts';
 
 export interface CallRequest {
   readonly params: Params;
@@ -53,8 +41,8 @@ export interface Upstream {
   read(uri: string, signal?: Stop | undefined, more?: Params): Promise<Params>;
   /** Asks what the skill is now; the same object when nothing has changed. What it is then is also offered. */
   renew(skill: UpstreamSkill, signal?: Stop | undefined): Promise<UpstreamSkill>;
-  /** Waits a little for it; says how it is doing when that was in vain. */
-  whenReady(signal: Stop): Promise<string | undefined>;
+  /** For people: "failed: exited with code 1; next attempt in 4 s". */
+  stateText(): string;
   /** Settles when it is ready or its first attempt has failed. */
   settled(): Promise<void>;
   /** Calls in flight fail with `reason`. */
@@ -273,9 +261,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
       return listing.skills.find(isIt) ?? fresh;
     },
     read: (uri, signal, more) => ask('resources/read', { ...more, uri }, signal ? { signal } : {}, () => ({})),
-    async whenReady(signal) {
-      return (await untilUsable([life.signal, signal])) ? undefined : state.text();
-    },
+    stateText: state.text,
     async settled() {
       await state.until(() => isSettled() || undefined, config.connectTimeout, [life.signal]);
     },

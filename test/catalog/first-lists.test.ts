@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFirstLists } from '../../src/catalog/first-lists.ts';
+import { createRegistry, type Registry } from '../../src/catalog/registry.ts';
+import type { Contribution, Snapshot, Source } from '../../src/model.ts';
+import { createGate } from '../harness/peer.ts';
+
+const OPTIONS = { include: [], exclude: [], dedupe: false };
+const LATE: Contribution = { problems: [{ where: 'late', what: 'is here' }] };
+
+test('lists, and names that are not known yet, wait for late sources; calls of known things do not', async () => {
+  const gate = createGate();
+  let arrived = false;
+  const source: Source = {
+    name: 'test',
+    load: async () => (arrived ? LATE : {}),
+    arrived: async () => {
+      await gate.pass();
+      arrived = true;
+    },
+    explain: (name) => (name === 'late:tool' ? { isReady: arrived, state: 'connecting' } : undefined),
+  };
+  const lists = createFirstLists([source], () => registry);
+  const registry: Registry = createRegistry([source], { ...OPTIONS, isComplete: lists.isComplete });
+  const announced: boolean[] = [];
+  registry.onRefresh(({ before }) => announced.push(before !== undefined && lists.wasListed(before)));
+  const settled: string[] = [];
+  const wait = async (name: string, snapshot: Promise<Snapshot>) => {
+    const { problems } = await snapshot;
+    settled.push(`${name}: ${problems.length}`);
+  };
+  const waiting = [
+    wait('list', lists.complete()),
+    wait(
+      'missing',
+      lists.snapshotWith(({ problems }) => problems.length > 0),
+    ),
+    wait(
+      'known',
+      lists.snapshotWith(() => true),
+    ),
+    wait('call', registry.ready()),
+    lists.lookAgain('late:tool').then((late) => void settled.push(`late: ${late?.snapshot.problems.length}`)),
+  ];
+  await registry.refresh('first');
+  await registry.refresh('call');
+  assert.deepEqual(settled.toSorted(), ['call: 0', 'known: 0']);
+  assert.equal(await lists.lookAgain('other'), undefined);
+  gate.open();
+  await Promise.all(waiting);
+  assert.deepEqual(settled.slice(2).toSorted(), ['late: 1', 'list: 1', 'missing: 1']);
+  assert.equal(await lists.complete(), registry.current());
+  await registry.refresh('later');
+  // Nothing was listed before the lists were complete, so only the last refreshes could be a change for a client.
+  assert.deepEqual(announced, [false, false, false, true, true]);
+});
+
+test('a source that never arrives delays the first lists by a second', async () => {
+  const source: Source = { name: 'test', load: async () => ({}), arrived: () => new Promise(() => {}) };
+  const lists = createFirstLists([source], () => registry);
+  const registry: Registry = createRegistry([source], { ...OPTIONS, isComplete: lists.isComplete });
+  const start = performance.now();
+  // A timer that keeps the process alive: the one under test does not.
+  const alive = setTimeout(() => {}, 10_000);
+  void registry.refresh('first');
+  await lists.complete();
+  clearTimeout(alive);
+  assert.ok(performance.now() - start >= 950);
+  assert.ok(lists.isComplete());
+});
