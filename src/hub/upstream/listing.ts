@@ -1,12 +1,12 @@
 /**
  * What an upstream server offers, asked for page by page and looked at closely.
  * Owns: which of it can be passed on. Leaves alone: filters and public names (fleet.ts), when to ask (upstream.ts).
- * Always true: a definition that cannot be passed on is left out alone, and said so; a list that cannot be had, except
- * that of the tools, is the one that was had last.
+ * Always true: a definition that cannot be passed on is left out alone, and said so; a list that cannot be had is the
+ * one that was had last.
  */
 import { messageOf } from '../../log.ts';
 import type { Problem } from '../../model.ts';
-import { isObject, type Params } from '../../protocol/index.ts';
+import { isObject, type Params, RpcError } from '../../protocol/index.ts';
 import { createFilter } from '../../skills/filter.ts';
 import { compare } from '../../skills/uris.ts';
 import { printable, shorten, visibleLine } from '../../text.ts';
@@ -52,20 +52,34 @@ export interface Stock {
   readonly ttlMs: number | undefined;
 }
 
-/** Asks for everything; rejects when the tools cannot be had. Without its resources or skills a server is still of use. */
+/** What is known before a server is asked. */
+export interface Before {
+  readonly last: Listing;
+  /** It has not yet shown that it can list anything since it was connected. */
+  readonly isFirst: boolean;
+}
+
+/**
+ * Asks for everything; rejects when the tools cannot be had. Without its resources or skills a server is still of use,
+ * and one that has listed its tools before may fail to do so for a moment.
+ */
 export async function listEverything(
   mcp: McpClient,
   config: UpstreamConfig,
-  last: Listing,
+  { last, isFirst }: Before,
   redact: Redact,
   signal: AbortSignal,
 ): Promise<Stock> {
   const options = { timeout: config.connectTimeout, signal };
   // Few servers have any, and those that do not know the question answer it in many ways, or not at all.
   const unless = last.templates.length === 0 ? () => NOTHING : insteadOf('resources/templates/list', last.templates);
+  const toolsUnless = (error: unknown) => {
+    if (isFirst || !(error instanceof RpcError)) throw error;
+    return insteadOf('tools/list', last.tools)(error);
+  };
   const optional = listTemplates(mcp, options, redact).catch(unless);
   const [tools, skills, resources] = await Promise.all([
-    listTools(mcp, options, redact),
+    listTools(mcp, options, redact).catch(toolsUnless),
     listSkills(mcp, options, redact).catch(insteadOf('skills/list', last.skills)),
     listResources(mcp, options, redact).catch(insteadOf('resources/list', last.resources)),
   ]);
@@ -75,7 +89,7 @@ export async function listEverything(
   return {
     listing: offerWith(templates),
     later: answer ? undefined : optional.then(offerWith),
-    isOld: [skills, resources, templates].some(({ isOld }) => isOld),
+    isOld: [tools, skills, resources, templates].some(({ isOld }) => isOld),
     ttlMs: shortestUnannounced(mcp, tools, [resources, templates, skills]),
   };
 }

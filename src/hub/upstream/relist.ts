@@ -10,7 +10,7 @@
 import { pause } from '../wait.ts';
 
 /** What a listing says of the next one. */
-export interface ListedSkill {
+export interface ListingOutcome {
   /** Something could not be had: to be tried again soon. */
   readonly isOld: boolean;
   /** Milliseconds for which the lists hold though nothing is announced; undefined: until a change is announced. */
@@ -19,7 +19,7 @@ export interface ListedSkill {
 
 export interface RelistOptions {
   /** Rejects when the lists cannot be had. */
-  list(): Promise<ListedSkill>;
+  list(isFirst: boolean): Promise<ListingOutcome>;
   /** Whether a failure says nothing of the lists, so that those which are known still count. */
   isTransient(error: unknown): boolean;
   /** `list` rejected, and not for the first time. */
@@ -56,21 +56,21 @@ export function createRelist({ list, isTransient, fail, until }: RelistOptions):
     return pause(milliseconds, AbortSignal.any([until, awake.signal]));
   };
 
-  async function look(): Promise<ListedSkill> {
+  async function look(isFirst: boolean): Promise<ListingOutcome> {
     wanted = false;
-    const listed = await list();
+    const listed = await list(isFirst);
     failures = listed.isOld ? failures + 1 : 0;
     return listed;
   }
 
-  function excuse(error: unknown): ListedSkill {
+  function excuse(error: unknown): ListingOutcome {
     if (!isTransient(error)) throw error;
     failures += 1;
     return { isOld: true, ttlMs: undefined };
   }
 
   /** From one listing to the next. */
-  async function rest(listed: ListedSkill): Promise<void> {
+  async function rest(listed: ListingOutcome): Promise<void> {
     await pause(doubled(SHORTEST_RELIST_MS, restless, LONGEST_RELIST_MS), until);
     restless = wanted ? restless + 1 : 0;
     if (wanted) return;
@@ -79,8 +79,8 @@ export function createRelist({ list, isTransient, fail, until }: RelistOptions):
     await sleep(Math.min(retry ?? FOR_EVER, poll ?? FOR_EVER, FOR_EVER));
   }
 
-  async function goOn(first: ListedSkill): Promise<void> {
-    for (let listed = first; ; listed = await look().catch(excuse)) {
+  async function goOn(first: ListingOutcome): Promise<void> {
+    for (let listed = first; ; listed = await look(false).catch(excuse)) {
       await rest(listed);
       if (until.aborted) return;
     }
@@ -88,7 +88,7 @@ export function createRelist({ list, isTransient, fail, until }: RelistOptions):
 
   return {
     async begin() {
-      const first = await look();
+      const first = await look(true);
       goOn(first).catch((error: unknown) => {
         if (!until.aborted) fail(error);
       });

@@ -53,7 +53,7 @@ export const Entry = v.object(
           v.object({
             uri: v.string(),
             digest: v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/)),
-            size: v.pipe(v.number(), v.integer(), v.minValue(0)),
+            size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
           }),
         ),
       ],
@@ -94,7 +94,7 @@ export function skillOf(server: string, skill: UpstreamSkill, source: SkillServe
   const directory = [root, ...segmentsOf(skill.base).map(encodeURIComponent)].join('/');
   const files = filesOf(skill, source);
   const name = visibleLine(skill.name);
-  let known: string | undefined;
+  const memory = {};
 
   async function load(): Promise<string> {
     const reading = await files.read('SKILL.md', AbortSignal.timeout(READ_MS));
@@ -105,7 +105,8 @@ export function skillOf(server: string, skill: UpstreamSkill, source: SkillServe
     // The list is what people choose from, so it must not describe something else than what is then loaded.
     if (head.kind === 'read' && visibleLine(head.head.name) !== name)
       throw new Error('its name is not the one its server lists');
-    known = skill.files && text.length <= MOST_REMEMBERED ? text : undefined;
+    // What a server makes on demand is another text each time.
+    if (skill.files) remembered.set(memory, text);
     return text;
   }
 
@@ -123,7 +124,7 @@ export function skillOf(server: string, skill: UpstreamSkill, source: SkillServe
     version: skill.files?.find(({ path }) => path === 'SKILL.md')?.digest ?? '',
     /** As it was when it was last loaded: a search does not fetch it again. */
     get text() {
-      return known;
+      return remembered.get(memory);
     },
     read: load,
     files,
@@ -134,7 +135,38 @@ export function skillOf(server: string, skill: UpstreamSkill, source: SkillServe
 
 // A search reads many, one after the other: one server must not hold it up for long.
 const READ_MS = 10_000;
-const MOST_REMEMBERED = 256 * 1024;
+// A server may have ten thousand skills, and a search reads them all.
+const MOST_REMEMBERED = 16 * 1024 * 1024;
+const remembered = createTextMemory(MOST_REMEMBERED);
+
+interface TextMemory {
+  get(key: object): string | undefined;
+  set(key: object, text: string): void;
+}
+
+/** Texts of at most so many characters together; the oldest are forgotten first. */
+function createTextMemory(most: number): TextMemory {
+  const texts = new Map<object, string>();
+  let size = 0;
+  const forget = (key: object) => {
+    size -= texts.get(key)?.length ?? 0;
+    texts.delete(key);
+  };
+  return {
+    get: (key) => texts.get(key),
+    set(key, text) {
+      forget(key);
+      if (text.length > most / 8) return;
+      texts.set(key, text);
+      size += text.length;
+      for (const oldest of texts.keys()) {
+        if (size <= most) return;
+        forget(oldest);
+      }
+    },
+  };
+}
+
 // Every host must take 512; some real skills have twice that.
 const MOST_FILES = 4096;
 

@@ -81,9 +81,9 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
     host.changed(name);
   }
 
-  async function relist({ mcp, rpc }: Session): Promise<Stock> {
+  async function relist({ mcp, rpc }: Session, isFirst: boolean): Promise<Stock> {
     try {
-      const stock = await listEverything(mcp, config, listing, redact, life.signal);
+      const stock = await listEverything(mcp, config, { last: listing, isFirst }, redact, life.signal);
       publish(stock.listing);
       const shown = listing;
       // Unless it has been listed again meanwhile.
@@ -107,7 +107,12 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
     verdict = session.verdict;
     try {
       const fail = (error: unknown) => end.abort(asError(error));
-      const lists = createRelist({ list: () => relist(session), isTransient: isTooMany, fail, until: end.signal });
+      const lists = createRelist({
+        list: (isFirst) => relist(session, isFirst),
+        isTransient: isTooMany,
+        fail,
+        until: end.signal,
+      });
       // Before the first listing: a change that is announced while it goes on may not be in it.
       const health = startHealthCheck(session, {
         interval: host.healthInterval,

@@ -100,6 +100,21 @@ test('a list that fails once is the last one until it can be had again (11.21)',
   assert.deepEqual(await uris(), ['skill://up/pdf/SKILL.md', 'x:new', 'x:old']);
 });
 
+test('a server that fails to list its tools for a moment keeps them, and its calls go on (11.21)', async (t) => {
+  const tree = makeTree(t);
+  const error = { error: { code: -32603, message: 'not now' } };
+  const up = scripted(tree, 'up', {
+    answers: { 'tools/list': [tools('one'), error, tools('one', 'two')] },
+    after: { 'tools/list': [CHANGED] },
+  });
+  const hub = await startHub(t, { up: up.entry }, { tree });
+  await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
+  await hub.waitForStderr(/server up: tools\/list failed, its last answer counts: not now/);
+  assert.ok((await hub.toolNames()).includes('up:one'));
+  await hub.waitForTools((names) => names.includes('up:two'), 'the list that came back');
+  assert.equal(up.count('initialize'), 1);
+});
+
 test('a question that a server does not know is no fault of its lists, and not asked again (11.21)', async (t) => {
   const tree = makeTree(t);
   const up = scripted(tree, 'up', {
