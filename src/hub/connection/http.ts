@@ -9,7 +9,8 @@
 import type { IncomingMessage } from 'node:http';
 import { asError, messageOf } from '../../log.ts';
 import { type Id, idKey } from '../../protocol/index.ts';
-import { type Limited, limited, pause } from '../wait.ts';
+import { pause } from '../../wait.ts';
+import { type Limited, limited } from '../signals.ts';
 import {
   type Connection,
   type ConnectionEvents,

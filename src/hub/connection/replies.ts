@@ -4,7 +4,7 @@
  * Always true: however often a server asks, and whether it takes the answers or not, what we hold is bounded.
  */
 import { messageOf } from '../../log.ts';
-import { limited } from '../wait.ts';
+import { limited } from '../signals.ts';
 import type { OutgoingMessage } from './connection.ts';
 
 /** No server waits for more than a few answers of ours at once. */

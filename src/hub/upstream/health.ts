@@ -5,9 +5,9 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import { RpcError } from '../../protocol/index.ts';
+import { pause } from '../../wait.ts';
 import { SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { Session } from '../connection/open.ts';
-import { pause } from '../wait.ts';
 
 export interface HealthCheckOptions {
   /** Milliseconds of silence after which the server is asked for a sign of life. */

@@ -7,7 +7,7 @@
  * - a server that keeps announcing changes is listed less and less often, and its last state is always seen;
  * - it ends with `until`.
  */
-import { pause } from '../wait.ts';
+import { pause } from '../../wait.ts';
 
 /** What a listing says of the next one. */
 export interface ListingOutcome {

@@ -11,6 +11,7 @@ import { asError, type Log, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
 import { isObject, type Params, RpcError, type Stop } from '../../protocol/index.ts';
 import { cut, shorten } from '../../text.ts';
+import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
 import { type HeaderFields, HttpError, NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
@@ -18,7 +19,7 @@ import type { McpClient } from '../connection/dialects.ts';
 import { openUpstreamSession, ProbeExit, type Session, type SessionContext, type Verdict } from '../connection/open.ts';
 import { paramHeaders } from '../connection/param-headers.ts';
 import type { RequestOptions } from '../connection/rpc-client.ts';
-import { type Count, createCount, firstOf, pause } from '../wait.ts';
+import { firstAborted } from '../signals.ts';
 import { type HealthCheck, startHealthCheck } from './health.ts';
 import { EMPTY_LISTING, type ListedTool, type Listing, listEverything, mergeOffers, type Stock } from './listing.ts';
 import { createRelist, type Relist } from './relist.ts';
@@ -133,7 +134,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
       open = { session, health, lists, calls, abandon };
       state.enter('ready');
       debug(`protocol ${session.mcp.version}, ${listing.tools.length} tools`);
-      error = await firstOf([session.rpc.ended, end.signal, life.signal]);
+      error = await firstAborted([session.rpc.ended, end.signal, life.signal]);
       return { lasted: performance.now() - began, error };
     } finally {
       open = undefined;
@@ -148,7 +149,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
     const reason = error && new UpstreamError(messageOf(error));
     const mayFinish = rpc.connection.ownStreams && calls.size() > 0;
     if (!mayFinish || rpc.ended.aborted || life.signal.aborted) return rpc.close(reason);
-    const gone = Promise.race([calls.whenNone(), firstOf([life.signal])])
+    const gone = Promise.race([calls.whenNone(), firstAborted([life.signal])])
       .then(() => rpc.close(life.signal.aborted ? asError(life.signal.reason) : reason))
       .catch((fault: unknown) => debug(messageOf(fault)))
       .finally(() => leaving.delete(gone));
@@ -317,6 +318,30 @@ interface OpenSession {
 function isTooMany(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof HttpError && cause.status === TOO_MANY_REQUESTS;
+}
+
+/** How many calls are in flight. */
+interface Count {
+  size(): number;
+  /** Gives the function that ends it. */
+  begin(): () => void;
+  whenNone(): Promise<void>;
+}
+
+function createCount(): Count {
+  const waiters = new Set<() => void>();
+  let size = 0;
+  return {
+    size: () => size,
+    begin() {
+      size += 1;
+      return () => {
+        size -= 1;
+        if (size === 0) for (const wake of waiters) wake();
+      };
+    },
+    whenNone: () => new Promise((done) => (size === 0 ? done() : waiters.add(done))),
+  };
 }
 
 interface Run {
