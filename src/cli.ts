@@ -1,22 +1,14 @@
 /**
- * The program. The only file that touches the process: its streams, signals, environment and exit code.
- * Always true: stdout carries protocol or the output that was asked for, nothing else; ending is quiet and exits 0.
+ * The program `skillwire`: parses the command line and runs the command.
+ * Always true: stdout carries protocol messages or the output that was asked for, and nothing else.
  */
-import { helpText, parseCommand, UsageError } from './cli/options.ts';
+import { helpText } from './cli/options.ts';
+import { parseCommand } from './cli/parse.ts';
+import { runProgram } from './cli/process.ts';
 import { serve } from './cli/serve.ts';
-import { printable } from './text.ts';
 import { VERSION } from './version.ts';
 
-// Whoever closes our output has seen enough: no reason for a stack trace.
-process.stdout.on('error', () => {});
-
-void main().catch((error) => {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`skillwire: ${printable(error.message)}; see skillwire --help\n`);
-  process.exitCode = 2;
-});
-
-async function main(): Promise<void> {
+void runProgram(async () => {
   const command = parseCommand(process.argv.slice(2));
   switch (command.kind) {
     case 'help':
@@ -38,4 +30,4 @@ async function main(): Promise<void> {
       await trustProject();
     }
   }
-}
+});

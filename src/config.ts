@@ -6,7 +6,6 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { RegistryOptions } from './catalog/registry.ts';
 import type { TriggerOptions } from './catalog/triggers.ts';
-import type { HubSourceOptions } from './hub/source.ts';
 import { createLog, type Log } from './log.ts';
 import type { HostOptions } from './methods/host-profiles.ts';
 import type { Source } from './model.ts';
@@ -20,12 +19,12 @@ export interface SkillwireOptions {
   /** Further directories to look for skills in. */
   readonly skillDirs?: readonly string[];
   /** The project's own skills; `./skills` when it exists. */
-  readonly root?: string;
+  readonly root?: string | undefined;
   /** Whether the well-known directories of project and home are looked into. */
   readonly scanDefaultDirs?: boolean;
   readonly skipPlugins?: boolean;
-  readonly pluginsFile?: string;
-  readonly pluginsRoot?: string;
+  readonly pluginsFile?: string | undefined;
+  readonly pluginsRoot?: string | undefined;
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
   readonly autoRefresh?: boolean;
@@ -36,7 +35,7 @@ export interface SkillwireOptions {
   readonly followSymlinks?: boolean;
   readonly names?: HostOptions['names'];
   readonly describe?: HostOptions['describe'];
-  readonly descriptionBudget?: number;
+  readonly descriptionBudget?: number | undefined;
   /** Which of our own tools are served; `auto` leaves out those that a client with the Skills extension does not need. */
   readonly tools?: 'auto' | readonly ToolName[];
   /** Whether every skill is a prompt too. */
@@ -81,15 +80,13 @@ export const DEFAULT_ADDRESS = {
   noAuth: false,
 } as const satisfies ListenAddress;
 
-export interface Settings
-  extends SkillSourceOptions,
-    RegistryOptions,
-    TriggerOptions,
-    HostOptions,
-    Omit<HubSourceOptions, 'lineage'> {
+export interface Settings extends SkillSourceOptions, RegistryOptions, TriggerOptions, HostOptions {
   readonly tools: 'auto' | readonly ToolName[];
   readonly prompts: boolean;
   readonly hub: boolean;
+  readonly configFiles: readonly string[];
+  readonly trustProject: boolean;
+  readonly healthInterval: number;
   readonly sources: readonly Source[];
   readonly log: Log;
 }

@@ -1,10 +1,15 @@
-/** `skillwire`: the server as a library. Streams, clock and environment are the caller's. */
+/**
+ * `skillwire`: the server as a library.
+ * Owns: which transports and which further sources a server has. Leaves alone: streams and environment, which the caller
+ * passes in, and everything behind a request (server.ts).
+ */
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
-import { LINEAGE_HEADER } from './lineage.ts';
+import type { HubSource, HubSourceOptions } from './hub/source.ts';
+import { createLineage, LINEAGE_HEADER } from './lineage.ts';
 import { stackOf } from './log.ts';
-import type { Problem, UpstreamStatus } from './model.ts';
+import type { Problem, Source, UpstreamStatus } from './model.ts';
 import type { Handle } from './protocol/index.ts';
-import { createServer, type Server } from './server.ts';
+import { createServer, LAST_CALLS_MS, type Server, STOPPED_CALLS_MS } from './server.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
 
@@ -33,20 +38,20 @@ export type { AccessLogEntry } from './transports/http/router.ts';
 export { VERSION } from './version.ts';
 
 export interface Skillwire {
-  /** One message in, its answer into the exchange: for transports of your own. */
+  /** Takes one message and writes the response to the exchange: for transports of your own. */
   readonly handle: Handle;
   readonly registry: Server['registry'];
   /** Serves one client until its input ends or `stop` fires, then closes. */
   serveStdio(pipes: Pipes, stop?: StdioOptions['stop']): Promise<void>;
-  /** Serves many clients over streamable HTTP; closing what it gives ends that, then closes. */
+  /** Serves many clients over streamable HTTP until the result's `close` is called. */
   serveHttp(where?: ServeHttpOptions): Promise<Listening>;
-  /** The same over the older HTTP+SSE alone. */
+  /** The same over the older HTTP+SSE only. */
   serveSse(where?: ServeHttpOptions): Promise<Listening>;
-  /** What has become of the upstream servers. */
+  /** The states of the upstream servers. */
   status(): readonly UpstreamStatus[];
-  /** Looks at every file of every skill and gives all that is wrong with any. */
+  /** Reads every file of every skill and returns all problems that are known then. */
   examine(): Promise<readonly Problem[]>;
-  /** Ends every listener, answering what was asked, and settles when the upstream servers have ended. */
+  /** Closes every listener after its last response; resolves when the upstream servers have ended. */
   close(): Promise<void>;
 }
 
@@ -54,27 +59,28 @@ export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'se
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
-  const { handle, registry, status, health, examine, isCircle, close, end } = createServer(settings);
+  const lineage = createLineage();
+  const hub = settings.hub ? [lazyHub({ ...settings, lineage })] : [];
+  const { handle, registry, status, health, examine, stop, end } = createServer(settings, [
+    ...hub,
+    ...settings.sources,
+  ]);
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
     token: where.token,
     health: (isOperator) => ({ ...health(isOperator) }),
-    isCircle: (headers) => isCircle(String(headers[LINEAGE_HEADER] ?? '')),
+    isCircle: (headers) => lineage.isCircle(String(headers[LINEAGE_HEADER] ?? '')),
     onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
-    onLast: close,
+    onLast: () => stop(STOPPED_CALLS_MS),
   });
-  // How it ends is told to whoever waits for `end` after it.
-  const endEarly = () => void end().catch(() => {});
   const listeners = new Set<Listening>();
   const thenEnd = (inner: Listening): Listening => {
     const listening = {
       ...inner,
       async close() {
-        const lastCalls = setTimeout(endEarly, STOPPED_CALLS_MS);
         await inner.close();
         listeners.delete(listening);
-        clearTimeout(lastCalls);
         await end();
       },
     };
@@ -87,11 +93,11 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     status,
     examine,
     async close() {
-      close();
+      stop(STOPPED_CALLS_MS);
       await Promise.all([...listeners].map((listening) => listening.close()));
       await end();
     },
-    // Loaded when asked for: most run on stdio and should not wait for an HTTP server to load.
+    // Loaded when called: most programs use stdio and should not wait for an HTTP server to load.
     async serveHttp(where = {}) {
       const { serveHttp } = await import('./transports/http/streamable.ts');
       return thenEnd(await serveHttp(handle, listenOptions(where)));
@@ -100,15 +106,9 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       const { serveSse } = await import('./transports/http/sse.ts');
       return thenEnd(await serveSse(handle, listenOptions(where)));
     },
-    async serveStdio(pipes, stop = new AbortController().signal) {
-      let lastCalls: NodeJS.Timeout | undefined;
-      const onLast = () => {
-        close();
-        // Ending the servers behind us answers every call that still waits for one.
-        lastCalls = setTimeout(endEarly, stop.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
-      };
-      await serveStdio(handle, pipes, { stop, onLast });
-      clearTimeout(lastCalls);
+    async serveStdio(pipes, stopSignal = new AbortController().signal) {
+      const onLast = () => stop(stopSignal.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
+      await serveStdio(handle, pipes, { stop: stopSignal, onLast });
       await end();
     },
   };
@@ -116,8 +116,29 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
 
 // --- internal ---
 
-// A client that has closed its end may still read the answer to what it asked, or be gone; there is no telling which.
-// A server that is slow must not keep us alive for nobody.
-const LAST_CALLS_MS = 10_000;
-// Whoever stops us waits; what still waits for another server is then answered with an error, before we are made to end.
-const STOPPED_CALLS_MS = 1500;
+/** The hub's code is loaded with the first refresh, and only where the hub is on. */
+function lazyHub(options: HubSourceOptions): Source {
+  let opened: HubSource | undefined;
+  let opening: Promise<HubSource> | undefined;
+  let onChanged: (reason: string) => void = () => {};
+  const open = async () => {
+    const { createHubSource } = await import('./hub/source.ts');
+    opened = createHubSource(options, onChanged);
+    return opened;
+  };
+  return {
+    name: 'hub',
+    onChange(changed) {
+      onChanged = changed;
+    },
+    async load() {
+      opening ??= open();
+      return (await opening).load();
+    },
+    status: () => opened?.status() ?? [],
+    watched: () => opened?.watched?.() ?? [],
+    arrived: async () => (await opening)?.arrived?.(),
+    explain: (name) => opened?.explain?.(name),
+    close: async () => (await opening)?.close(),
+  };
+}

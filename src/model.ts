@@ -137,6 +137,12 @@ export interface Source {
   arrived?(): Promise<unknown>;
   /** The server that a tool or skill of that name would be on; undefined when the name says nothing to this source. */
   explain?(name: string): Owner | undefined;
+  /** Called once, before the first load. The source calls `changed` when `load` would give something else than before. */
+  onChange?(changed: (reason: string) => void): void;
+  /** The states of the upstream servers behind this source. */
+  status?(): readonly UpstreamStatus[];
+  /** Called after the last response: the source ends what it has started, and the promise resolves when that is done. */
+  close?(): Promise<void>;
 }
 
 /** A skill and the shortest name that loads it. */

@@ -1,13 +1,12 @@
 /**
- * Everything put together: sources, registry, methods, eras.
- * Owns: the wiring and its lifetime. Leaves alone: how texts come and go (transports/).
+ * One MCP server, put together from sources, registry, methods and eras.
+ * Owns: the wiring, when it starts and ends. Leaves alone: how messages come and go (transports/), which sources there
+ * are besides the skills of this machine (index.ts adds the hub).
  */
 import { createFirstLists } from './catalog/first-lists.ts';
 import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
 import { startTriggers } from './catalog/triggers.ts';
 import { type Settings, TOOL_NAMES } from './config.ts';
-import type { HubSource, HubSourceOptions } from './hub/source.ts';
-import { createLineage } from './lineage.ts';
 import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromises } from './methods/promises.ts';
@@ -30,15 +29,16 @@ export interface Server {
   readonly registry: Registry;
   /** States and counts, no contents; for an operator also the reasons, which may quote an upstream server. */
   health(isOperator: boolean): Health;
-  /** Looks at every file of every skill and gives all that is wrong with any. */
+  /** Reads every file of every skill and returns all problems that are known then. */
   examine(): Promise<readonly Problem[]>;
   /** The upstream servers, as far as they are known. */
   status(): readonly UpstreamStatus[];
-  /** Whether a request that came along this lineage has come from us. */
-  isCircle(lineage: string): boolean;
-  /** Stops looking for changes and ends open subscriptions with their final answer. Calls in flight go on. */
-  close(): void;
-  /** After the last answer: ends the upstream servers and settles when nothing of them is left. */
+  /**
+   * No further request will come: stops refreshing and ends open subscriptions with their result. Requests in flight go
+   * on; those that still wait for an upstream server after `graceMs` get an error.
+   */
+  stop(graceMs: number): void;
+  /** After the last response: closes the sources; resolves when nothing that they started is left. */
   end(): Promise<void>;
 }
 
@@ -52,17 +52,20 @@ export interface Health {
   readonly upstreams: readonly Pick<UpstreamStatus, 'name' | 'state' | 'reason' | 'nextAttempt' | 'tools'>[];
 }
 
-export function createServer(settings: Settings): Server {
+/**
+ * A client that has closed its end of the pipe may still read the responses to its last requests, or may be gone.
+ * This is how long a slow upstream server can keep the process alive then.
+ */
+export const LAST_CALLS_MS = 10_000;
+/** The same after a signal: the sender of SIGTERM waits, and usually sends SIGKILL after five to ten seconds. */
+export const STOPPED_CALLS_MS = 1500;
+
+/** `added`: the sources besides the skills of this machine. */
+export function createServer(settings: Settings, added: readonly Source[]): Server {
   const { log } = settings;
   const report = (what: string) => (error: unknown) => log.error(`${what} failed: ${stackOf(error)}`);
   const refresh = (reason: string) => void registry.refresh(reason).catch(report(`refresh (${reason})`));
-  const lineage = createLineage();
-  const hub = settings.hub ? lazyHub({ ...settings, lineage }, (reason) => refresh(reason)) : undefined;
-  const sources: readonly Source[] = [
-    createSkillSource(settings, log.info),
-    ...(hub ? [hub] : []),
-    ...settings.sources,
-  ];
+  const sources: readonly Source[] = [createSkillSource(settings, log.info), ...added];
   const lists = createFirstLists(sources, () => registry);
   const registry: Registry = createRegistry(sources, { ...settings, isComplete: lists.isComplete });
   const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, lists, settings.cwd, log);
@@ -108,10 +111,13 @@ export function createServer(settings: Settings): Server {
   const handle = createDispatcher(eras, (method, error) => report(method)(error));
 
   const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...unlisted.problems(snapshot)];
-  const status = () => hub?.status() ?? [];
+  const status = () => sources.flatMap((source) => source.status?.() ?? []);
+  const endSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
+  let graceTimer: NodeJS.Timeout | undefined;
 
   registry.onRefresh(createRefreshReport(log));
   const stopTriggers = startTriggers(registry, sources, settings, log);
+  for (const source of sources) source.onChange?.(refresh);
   log.info('scanning skill directories');
   refresh('start');
   // Begun at once, not when the first list is asked for: servers that arrive later must be announced.
@@ -127,13 +133,15 @@ export function createServer(settings: Settings): Server {
       return problemsOf(snapshot);
     },
     status,
-    isCircle: lineage.isCircle,
-    close() {
+    stop(graceMs) {
       stopTriggers();
       subscriptions.close();
+      // Closing an upstream server answers every call that still waits for it. `end` reports a failure of that.
+      graceTimer ??= setTimeout(() => void endSources().catch(() => {}), graceMs);
     },
-    async end() {
-      await hub?.close();
+    end() {
+      clearTimeout(graceTimer);
+      return endSources();
     },
   };
 }
@@ -162,29 +170,6 @@ function healthOf(
       ...(nextAttempt === undefined ? {} : { nextAttempt }),
       tools,
     })),
-  };
-}
-
-/** The hub's code is loaded only where it is asked for: without it nothing can be started. */
-function lazyHub(settings: HubSourceOptions, changed: (reason: string) => void): HubSource {
-  let opened: HubSource | undefined;
-  let opening: Promise<HubSource> | undefined;
-  const open = async () => {
-    const { createHubSource } = await import('./hub/source.ts');
-    opened = createHubSource(settings, changed);
-    return opened;
-  };
-  return {
-    name: 'hub',
-    async load() {
-      opening ??= open();
-      return (await opening).load();
-    },
-    status: () => opened?.status() ?? [],
-    watched: () => opened?.watched?.() ?? [],
-    arrived: async () => (await opening)?.arrived?.(),
-    explain: (name) => opened?.explain?.(name),
-    close: async () => (await opening)?.close(),
   };
 }
 

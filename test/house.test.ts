@@ -70,7 +70,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['methods', 'tools'],
   ['config', 'server'],
   ['transports'],
-  ['index', 'cli'],
+  ['index', 'stdio', 'cli'],
 ];
 
 const partOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
@@ -122,10 +122,26 @@ test('transports/ know protocol/ and nothing else of ours', () => {
   assert.deepEqual(leaving, []);
 });
 
-test('only cli.ts and cli/ touch the process; the hub as a library its environment, and process-groups.ts ends processes', () => {
+test('nothing that the stdio program reaches names a file of hub/ or transports/http/, not even as a type', () => {
+  const graph = new Map(modules.map(({ path, imports }) => [path, imports]));
+  const reached = new Set<string>();
+  const walk = (path: string) => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const target of graph.get(path) ?? []) walk(target);
+  };
+  walk('src/stdio.ts');
+  assert.ok(reached.has('src/server.ts') && reached.has('src/skills/scan.ts'));
+  assert.deepEqual(
+    [...reached].filter((path) => /^src\/(?:hub|transports\/http)\//.test(path)),
+    [],
+  );
+});
+
+test('only the programs and cli/ touch the process; the hub as a library its environment, and process-groups.ts ends processes', () => {
   const touching = pathsWhere(({ code, imports }) => /\bprocess\b/.test(code) || imports.includes('node:process'));
   assert.deepEqual(
-    touching.filter((path) => partOf(path) !== 'cli'),
+    touching.filter((path) => !['cli', 'stdio'].includes(partOf(path))),
     ['src/hub/connection/process-groups.ts', 'src/hub/index.ts'],
   );
 });

@@ -5,7 +5,7 @@
  */
 import { createSkillwire, type Problem, type Skillwire, type Snapshot, type UpstreamStatus } from '../index.ts';
 import { printable, printableJson } from '../text.ts';
-import type { DoctorCommand } from './options.ts';
+import type { DoctorCommand } from './parse.ts';
 
 export interface Report {
   readonly skills: number;

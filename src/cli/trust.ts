@@ -10,7 +10,7 @@ import { projectFile, readEntries } from '../hub/config/files.ts';
 import { trust, trustFile } from '../hub/config/trust.ts';
 import { messageOf } from '../log.ts';
 import { printable } from '../text.ts';
-import { UsageError } from './options.ts';
+import { UsageError } from './parse.ts';
 
 export async function trustProject(): Promise<void> {
   try {

@@ -20,6 +20,8 @@ export interface ProgramOptions {
   readonly tree: Tree;
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Another program than `skillwire`. */
+  readonly entry?: string;
   /** A command that starts the program, such as one that takes a right away from it. */
   readonly through?: readonly string[];
 }
@@ -57,9 +59,9 @@ const PATIENCE_MS = 30_000;
 
 export function startProgram(
   t: TestContext,
-  { args = [], tree, home, env = {}, through = [] }: ProgramOptions,
+  { args = [], tree, home, env = {}, entry = PROGRAM, through = [] }: ProgramOptions,
 ): Program {
-  const [command = process.execPath, ...rest] = [...through, process.execPath, PROGRAM, ...args];
+  const [command = process.execPath, ...rest] = [...through, process.execPath, entry, ...args];
   const child = spawn(command, rest, {
     cwd: tree.path,
     env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...env },

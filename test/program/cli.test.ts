@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { optionRows } from '../src/cli/options.ts';
-import { VERSION } from '../src/version.ts';
-import { PROGRAM, startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { optionRows } from '../../src/cli/options.ts';
+import { VERSION } from '../../src/version.ts';
+import { PROGRAM, startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', input: '' });

@@ -1,0 +1,34 @@
+/**
+ * The program `skillwire-stdio`: serves the skills of this machine on stdin and stdout.
+ * Always true: nothing that it imports, types included, is in hub/ or transports/http/; it opens no network connection
+ * and starts no process. Someone who vendors it can delete both folders.
+ */
+import { stdioHelpText } from './cli/options.ts';
+import { parseStdioCommand } from './cli/parse.ts';
+import { createStderrLog, explainTerminal, runProgram, serveUntilStopped } from './cli/process.ts';
+import { settingsFrom } from './config.ts';
+import { createServer, LAST_CALLS_MS, STOPPED_CALLS_MS } from './server.ts';
+import { serveStdio } from './transports/stdio.ts';
+import { VERSION } from './version.ts';
+
+void runProgram(async () => {
+  const command = parseStdioCommand(process.argv.slice(2));
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(stdioHelpText());
+      break;
+    case 'version':
+      process.stdout.write(`${VERSION}\n`);
+      break;
+    case 'serve': {
+      const log = createStderrLog(command.log);
+      await serveUntilStopped(log, async (stop) => {
+        explainTerminal(log);
+        const server = createServer(settingsFrom({ ...command.options, env: process.env, log }), []);
+        const onLast = () => server.stop(stop.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
+        await serveStdio(server.handle, { input: process.stdin, output: process.stdout }, { stop, onLast });
+        await server.end();
+      });
+    }
+  }
+});
