@@ -4,8 +4,8 @@
  * passes in, and everything behind a request (server.ts).
  */
 import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
+import { createHops, HOPS_HEADER, HOPS_VARIABLE } from './hops.ts';
 import type { HubSource, HubSourceOptions } from './hub/source.ts';
-import { createLineage, LINEAGE_HEADER } from './lineage.ts';
 import { stackOf } from './log.ts';
 import type { Problem, Source, UpstreamStatus } from './model.ts';
 import type { Handle } from './protocol/index.ts';
@@ -59,8 +59,8 @@ export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'se
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
-  const lineage = createLineage();
-  const hub = settings.hub ? [lazyHub({ ...settings, lineage })] : [];
+  const hops = createHops(settings.env[HOPS_VARIABLE]);
+  const hub = settings.hub ? [lazyHub({ ...settings, hops })] : [];
   const { handle, registry, status, health, examine, stop, end } = createServer(settings, [
     ...hub,
     ...settings.sources,
@@ -70,7 +70,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     ...where,
     token: where.token,
     health: (isOperator) => ({ ...health(isOperator) }),
-    isCircle: (headers) => lineage.isCircle(String(headers[LINEAGE_HEADER] ?? '')),
+    isLoop: (headers) => !hops.accept(headers[HOPS_HEADER]),
     onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
     onLast: () => stop(STOPPED_CALLS_MS),
   });

@@ -63,7 +63,7 @@ const pathsWhere = (holds: (module: Module) => boolean) => modules.filter(holds)
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'version', 'wait', 'lineage'],
+  ['protocol', 'model', 'log', 'text', 'version', 'wait', 'hops'],
   ['files'],
   ['skills'],
   ['catalog', 'hub'],

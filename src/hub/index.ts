@@ -5,7 +5,7 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { env as ownEnvironment } from 'node:process';
-import { createLineage } from '../lineage.ts';
+import { createHops, HOPS_VARIABLE } from '../hops.ts';
 import { createLog, type Log, stackOf } from '../log.ts';
 import type { ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
@@ -83,7 +83,7 @@ export function createHub(config: HubConfig): Hub {
   const upstreams = createUpstreams({
     env,
     healthInterval,
-    lineage: createLineage(),
+    hops: createHops(env[HOPS_VARIABLE]),
     log,
     client: config.client ?? { name: 'skillwire', version: VERSION },
     changed: (name) => {

@@ -4,7 +4,7 @@
  * Always true: loading never waits for a server; what comes in the first moment is taken over all at once, so that the
  * first list is whole when everything is quick.
  */
-import type { Lineage } from '../lineage.ts';
+import type { Hops } from '../hops.ts';
 import type { Log } from '../log.ts';
 import type { Contribution, Source, UpstreamStatus, Watched } from '../model.ts';
 import { createFilter } from '../skills/filter.ts';
@@ -18,7 +18,7 @@ import { createUpstreams } from './upstreams.ts';
 export interface HubSourceOptions extends FileOptions, Patterns {
   readonly healthInterval: number;
   readonly log: Log;
-  readonly lineage: Lineage;
+  readonly hops: Hops;
 }
 
 export interface HubSource extends Source {
@@ -29,9 +29,9 @@ export interface HubSource extends Source {
 
 /** `changed`: something is different from what `load` last gave. */
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
-  const { env, log, lineage, healthInterval } = options;
+  const { env, log, hops, healthInterval } = options;
   const client = { name: 'skillwire', version: VERSION };
-  const upstreams = createUpstreams({ env, log, lineage, healthInterval, client, changed: (name) => news.add(name) });
+  const upstreams = createUpstreams({ env, log, hops, healthInterval, client, changed: (name) => news.add(name) });
   const filter = createFilter(options);
   const news = createNews((names) => changed(reasonOf(names)));
   const memory: Memory = new Map();

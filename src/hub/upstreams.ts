@@ -4,9 +4,8 @@
  * their configuration comes from (files.ts).
  * Always true: servers start, fail and end side by side; a change of one touches no other.
  */
-import { createHash } from 'node:crypto';
 import { platform as platformOf } from 'node:os';
-import type { Lineage } from '../lineage.ts';
+import { HOPS_VARIABLE, type Hops, MAX_HOPS } from '../hops.ts';
 import type { Log } from '../log.ts';
 import type { Owner, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
@@ -23,8 +22,7 @@ export interface UpstreamsOptions {
   readonly env: Environment;
   readonly log: Log;
   readonly client: Implementation;
-  /** Where we stand among hubs that reach each other over HTTP. */
-  readonly lineage: Lineage;
+  readonly hops: Hops;
   readonly healthInterval: number;
   /** What is offered by the server of that name has changed. */
   changed(name: string): void;
@@ -55,41 +53,27 @@ export interface Upstreams {
   close(): Promise<void>;
 }
 
-export function createUpstreams({ env, log, client, lineage, healthInterval, changed }: UpstreamsOptions): Upstreams {
+export function createUpstreams({ env, log, client, hops, healthInterval, changed }: UpstreamsOptions): Upstreams {
   const platform = platformOf();
   const processGroups = createProcessGroups(platform, env);
   const running = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
   let closed = false;
   const inherited = baseEnvironment(env);
-  const ancestors = (env[LINEAGE] ?? '').split(' ').filter((one) => one !== '');
-  // Those that run us are in front of us too when we reach for them over HTTP.
-  lineage.isCircle(ancestors.join(' '));
 
   function start(config: UpstreamConfig): Upstream {
-    const ready = withLineage(config);
-    return createUpstream(ready, {
-      client,
-      lineage,
-      log,
-      healthInterval,
-      changed,
-      stdio: { platform, env, processGroups },
-    });
+    const stdio = { platform, env, processGroups };
+    return createUpstream(withHops(config), { client, hops, log, healthInterval, changed, stdio });
   }
 
-  /** A hub may run a hub; but a server that is already among those we run in would run us for ever. */
-  function withLineage(config: UpstreamConfig): UpstreamConfig {
-    const { target } = config;
+  /** A stdio server gets the hop count in its environment; where that is too high it is not started. */
+  function withHops(config: UpstreamConfig): UpstreamConfig {
+    const { name, from, target } = config;
     if (target.kind !== 'stdio') return config;
-    const mark = createHash('sha256')
-      .update(JSON.stringify([target.command, target.args, target.cwd]))
-      .digest('hex')
-      .slice(0, 16);
-    if (ancestors.includes(mark))
-      return inactiveConfig(config.name, config.from, 'failed', 'not started: this hub runs inside it');
-    const line = [...ancestors, mark, lineage.text()].join(' ');
-    return { ...config, target: { ...target, env: { ...inherited, ...target.env, [LINEAGE]: line } } };
+    if (hops.next() > MAX_HOPS)
+      return inactiveConfig(name, from, 'failed', `not started: over ${MAX_HOPS} hubs run inside each other`);
+    const own = { ...inherited, ...target.env, [HOPS_VARIABLE]: String(hops.next()) };
+    return { ...config, target: { ...target, env: own } };
   }
 
   function stop(upstream: Upstream, reason: string): void {
@@ -175,6 +159,3 @@ interface Member {
   readonly key: string;
   readonly upstream: Upstream;
 }
-
-/** The servers that we run inside of, each by what it is started with, and the hubs in front of us, each by its name. */
-const LINEAGE = 'SKILLWIRE_LINEAGE';

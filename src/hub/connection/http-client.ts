@@ -108,7 +108,7 @@ export function answerIn(error: unknown, id: Id | undefined): string | undefined
   return error.answered.includes(id) ? error.body : undefined;
 }
 
-// 508: we are the server, or it is behind us.
+// 508: too many hubs stand in front of the server (see hops.ts).
 export const REFUSALS: readonly number[] = [401, 403, 508];
 
 /** Reads a whole body. One of more than `limit` bytes is left there and then, with MessageTooLong. */

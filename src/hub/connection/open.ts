@@ -3,7 +3,7 @@
  * Owns: the ways round what older servers do. Leaves alone: when to try again (upstream.ts), what is said (dialects.ts).
  * Always true: a session that could not be opened has left nothing behind.
  */
-import { LINEAGE_HEADER, type Lineage } from '../../lineage.ts';
+import { HOPS_HEADER, type Hops } from '../../hops.ts';
 import type { Target, UpstreamConfig } from '../config/entries.ts';
 import type { Redact } from '../config/redact.ts';
 import { type Connection, type ConnectionEvents, HttpError, ServerExit } from './connection.ts';
@@ -31,7 +31,7 @@ export interface Session {
 export interface SessionContext {
   readonly client: Implementation;
   readonly stdio: Omit<StdioHost, 'stderr' | 'redact'>;
-  readonly lineage: Lineage;
+  readonly hops: Hops;
   readonly redact: Redact;
   debug(text: string): void;
 }
@@ -100,7 +100,7 @@ function openConnection(
   host: SessionContext,
   events: ConnectionEvents,
 ): Connection {
-  const common = () => ({ [LINEAGE_HEADER]: host.lineage.text() });
+  const common = () => ({ [HOPS_HEADER]: String(host.hops.next()) });
   switch (target.kind) {
     case 'stdio':
       return openStdioConnection(target, events, { ...host.stdio, redact: host.redact, stderr: host.debug });

@@ -50,7 +50,7 @@ export interface Upstream {
   close(reason: string): Promise<void>;
 }
 
-export interface UpstreamContext extends Pick<SessionContext, 'client' | 'stdio' | 'lineage'> {
+export interface UpstreamContext extends Pick<SessionContext, 'client' | 'stdio' | 'hops'> {
   readonly log: Log;
   /** Milliseconds between two looks at a server that says nothing by itself. */
   readonly healthInterval: number;

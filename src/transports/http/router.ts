@@ -41,8 +41,8 @@ export interface Health {
 export interface RouterOptions extends AccessOptions {
   /** What `/healthz` says besides what it knows itself; to an operator also why something is as it is. */
   health(isOperator: boolean): Health;
-  /** Whether a request comes from ourselves, by way of others: answering it would never end. */
-  isCircle?(headers: IncomingHttpHeaders): boolean;
+  /** Whether a request has passed too many hubs: answering it might never end. */
+  isLoop?(headers: IncomingHttpHeaders): boolean;
   onAccess?(access: AccessLogEntry): void;
   /** Told of every failure that is our fault. */
   onFault(error: unknown): void;
@@ -80,7 +80,12 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
     if (challenge !== undefined)
       return refuse(response, 401, 'a valid token is required', { 'www-authenticate': challenge });
     if (stopping) return refuse(response, 503, 'this server is stopping', { connection: 'close' });
-    if (options.isCircle?.(request.headers)) return refuse(response, 508, 'this is the hub itself, or one it serves');
+    if (options.isLoop?.(request.headers))
+      return refuse(
+        response,
+        508,
+        'the request has passed too many hubs; one of them is probably configured to use itself',
+      );
     const verbs = endpoint.routes.get(path);
     if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
     run(verbs, request, response);

@@ -1,0 +1,44 @@
+/**
+ * The loop guard of hubs that serve hubs: a count of the hubs in front of this one.
+ * Owns: how the count travels, and its limit. Leaves alone: who sends it (hub/) and who refuses requests (transports/).
+ * Always true: the count that is passed on is higher than every count that was received lately, so in a loop it rises
+ * until a hub in the loop refuses it.
+ */
+
+export const HOPS_HEADER = 'x-skillwire-hops';
+/** The same for servers that are started as processes. */
+export const HOPS_VARIABLE = 'SKILLWIRE_HOPS';
+/** Hubs behind hubs are rare, and two levels are enough for all uses that we know of. */
+export const MAX_HOPS = 8;
+/** A hub that is refused tries again after a minute at most, so a loop that still exists is not forgotten. */
+export const HOPS_REMEMBERED_MS = 150_000;
+
+export interface Hops {
+  /** The count for upstream servers. */
+  next(): number;
+  /** Takes the count that came with a request; false when the request must be refused. */
+  accept(received: unknown): boolean;
+}
+
+/** `started`: the count that this process was started with. */
+export function createHops(started: unknown, now: () => number = () => performance.now()): Hops {
+  const base = countIn(started);
+  let highest = 0;
+  let since = 0;
+  const current = () => Math.max(base, now() - since < HOPS_REMEMBERED_MS ? highest : 0);
+  return {
+    next: () => current() + 1,
+    accept(received) {
+      const count = countIn(received);
+      if (count > 0 && count >= current()) [highest, since] = [count, now()];
+      return count <= MAX_HOPS;
+    },
+  };
+}
+
+// --- internal ---
+
+function countIn(text: unknown): number {
+  const count = typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return Math.min(count, MAX_HOPS + 1);
+}
