@@ -13,12 +13,12 @@ import { createPromises } from './methods/promises.ts';
 import { createPromptTable, promptMethods } from './methods/prompts.ts';
 import { createResourceUpdates, resourceState, subscribeMethods } from './methods/resource-updates.ts';
 import { resourceMethods, resourcesDigest } from './methods/resources.ts';
-import { examineSkills, SKILLS_EXTENSION, skillMethods } from './methods/skills-extension.ts';
+import { examineSkills, skillMethods } from './methods/skills-extension.ts';
 import { createSubscriptions, type ListTopic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolTable, toolMethods } from './methods/tools.ts';
 import { createUnlisted } from './methods/unlisted.ts';
 import type { Problem, Snapshot, Source, UpstreamStatus } from './model.ts';
-import { createDispatcher, type Handle, legacyEra, modernEra, type Peer } from './protocol/index.ts';
+import { createDispatcher, type Handle, legacyEra, modernEra, type Peer, SKILLS_EXTENSION } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
 import { loadedText } from './tools/skill.ts';
 import { createOwnTools, instructionsFor } from './tools/table.ts';
@@ -100,12 +100,12 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   ];
   const eras = [
     modernEra(
-      { methods: [...discoveryMethods(introduction), ...shared, ...subscriptions.methods], notices: [cancelled] },
+      { methods: [...discoveryMethods(introduction), ...shared, ...subscriptions.methods], notifications: [cancelled] },
       introduction.server,
     ),
     legacyEra({
       methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, updatedNotice)],
-      notices: [cancelled, ...subscriptions.notices],
+      notifications: [cancelled, ...subscriptions.notifications],
     }),
   ];
   const handle = createDispatcher(eras, (method, error) => report(method)(error));

@@ -37,7 +37,7 @@ function sourceWith(load: () => Promise<Contribution>): Source {
 }
 
 const bare = (methods: readonly Method[]) =>
-  createPeer(createDispatcher([legacyEra({ methods, notices: [cancelled] })], () => {}));
+  createPeer(createDispatcher([legacyEra({ methods, notifications: [cancelled] })], () => {}));
 
 test('One call sees one snapshot. No handler asks the registry twice.', async (t) => {
   const tree = makeTree(t, { 'skills/old/SKILL.md': skillText('old') });

@@ -194,11 +194,11 @@ test('there is no any, no !, no default export, no suppressed check, no note to 
   );
 });
 
-test('src/protocol reads in one sitting: at most 850 lines', () => {
+test('src/protocol reads in one sitting: at most 1050 lines', () => {
   const lines = modules
     .filter(({ path }) => path.startsWith('src/protocol/'))
     .reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
-  assert.ok(lines <= 850, `${lines} lines`);
+  assert.ok(lines <= 1050, `${lines} lines`);
 });
 
 test('the top level is what the design says, and dot-files', () => {

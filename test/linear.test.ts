@@ -63,7 +63,7 @@ const swallow = (run: () => unknown) => {
   } catch {} // A refusal is an answer too.
 };
 const server = { name: 's', version: '1' };
-const eras = [modernEra({ methods: [], notices: [] }, server), legacyEra({ methods: [], notices: [] })];
+const eras = [modernEra({ methods: [], notifications: [] }, server), legacyEra({ methods: [], notifications: [] })];
 const handle = createDispatcher(eras, () => {});
 const say = (message: object) =>
   void handle(

@@ -63,7 +63,7 @@ export function discoveryMethods({ capabilities, instructions }: ServerDescripti
 /** Cancelling has the same words in both eras. */
 export const cancelled: NotificationHandler = {
   name: 'notifications/cancelled',
-  hear({ requestId }, session) {
+  run({ requestId }, session) {
     if (isId(requestId)) cancel(session, requestId);
   },
 };

@@ -7,7 +7,7 @@
  * A request over HTTP that stands alone is a session of its own: nobody can tell what its sender was promised before.
  * Memory: a URI and a digest, some 300 bytes, for at most MOST_PROMISES; the oldest go first.
  */
-import type { Session } from '../protocol/index.ts';
+import { type Session, SHA256 } from '../protocol/index.ts';
 
 export const MOST_PROMISES = 200_000;
 
@@ -72,5 +72,5 @@ export function createPromises(): Promises {
 /** Loaded when first needed: see skills/desk.ts. */
 async function digestOf(bytes: Uint8Array): Promise<string> {
   const { createHash } = await import('node:crypto');
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  return `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -128,7 +128,7 @@ export function subscribeMethods(
             control.abort();
             throw nothingAt(uri);
           },
-          tell: (_uri, reason) => session.outlet(notice(uri, reason)),
+          tell: (_uri, reason) => session.send(notice(uri, reason)),
         };
         await updates.follow([uri], reader, control.signal);
         return {};

@@ -17,8 +17,6 @@ import type { Promises } from './promises.ts';
 import { isServed, NO_CACHE, nothingAt, textParam } from './resources.ts';
 import type { Unlisted } from './unlisted.ts';
 
-export const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
-
 /** What the Agent Skills specification asks of front matter. One bad entry makes SDK hosts refuse the whole list. */
 const Head = v.looseObject({
   name: v.string('name is not text'),

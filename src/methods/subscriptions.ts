@@ -10,6 +10,7 @@ import {
   encodeNotification,
   invalidParams,
   isObject,
+  META,
   type Method,
   type NotificationHandler,
   type Params,
@@ -29,7 +30,7 @@ export interface ListTopic {
 
 export interface Subscriptions {
   readonly methods: readonly Method[];
-  readonly notices: readonly NotificationHandler[];
+  readonly notifications: readonly NotificationHandler[];
   /** Ends every open subscription with its final answer. */
   close(): void;
 }
@@ -90,10 +91,11 @@ export function createSubscriptions(
 
   const listen: Method = {
     name: 'subscriptions/listen',
+    streams: true,
     async run({ notifications }, { id, peer, session, signal, notify }) {
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const wanted = topics.filter(({ key }) => notifications[key] === true);
-      const tag = { [SUBSCRIPTION]: id };
+      const tag = { [META.subscription]: id };
       const over = new AbortController();
       const reader: Reader = {
         session,
@@ -127,12 +129,12 @@ export function createSubscriptions(
 
   const initialized: NotificationHandler = {
     name: 'notifications/initialized',
-    hear(_params: Params, session: Session) {
+    run(_params: Params, session: Session) {
       // Said twice, or without a handshake before it, it changes nothing.
       if (!session.handshake || standing.has(session)) return;
       standing.add(session);
       const send = (method: string, reason: string) =>
-        session.outlet(encodeNotification(method, { _meta: { [REASON]: reason } }));
+        session.send(encodeNotification(method, { _meta: { [REASON]: reason } }));
       subscribe({ topics, peer: session.handshake, send, end: () => {} }, session.ended);
     },
   };
@@ -140,7 +142,7 @@ export function createSubscriptions(
 
   return {
     methods: [listen],
-    notices: [initialized],
+    notifications: [initialized],
     close() {
       closed = true;
       clearTimeout(timer);
@@ -177,7 +179,6 @@ function urisIn(notifications: Params): readonly string[] {
 /** Between two notices that a list has changed. Many clients ask for the whole list at each. */
 export const SHORTEST_GAP_MS = 500;
 
-const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const REASON = 'skillwire/reason';
 
 interface Subscriber {

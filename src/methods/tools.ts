@@ -7,10 +7,9 @@
 import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot, Tool, ToolDefinition, ToolResult, ToolView } from '../model.ts';
-import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
+import { invalidParams, isObject, type Method, type Peer, SKILLS_EXTENSION } from '../protocol/index.ts';
 import { cut, oneLine, shorten } from '../text.ts';
 import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
-import { SKILLS_EXTENSION } from './skills-extension.ts';
 import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
 
 /** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */

@@ -1,12 +1,11 @@
 /**
- * The way of one message: decode, find the era that speaks it, run the method, seal, encode.
- * Owns: that every call gets exactly one reply (none if cancelled) and a notice never gets one.
- * Leaves alone: bytes and status lines (transports), what the methods do, who the peer is (eras.ts).
+ * From one incoming text to its answer: decode, find the era, choose the session, run the method, seal, encode.
+ * Owns: every call gets exactly one reply (none if cancelled), and a notification never gets one.
+ * Leaves alone: bytes and HTTP responses (transports), what the methods do, which client it is (eras.ts).
  */
 import type { Era, HeaderClaims } from './eras.ts';
-import { EnvelopeError, internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
+import { internalError, invalidRequest, type MessageError, methodNotFound, RpcError } from './errors.ts';
 import {
-  type Decoded,
   decode,
   encodeError,
   encodeNotification,
@@ -17,136 +16,149 @@ import {
   type Notification,
   type Request,
 } from './json-rpc.ts';
-import { Running, type Session } from './session.ts';
+import { LazyAbortController, type Session } from './session.ts';
 
 /** Where the answer to one incoming text goes. */
 export interface Exchange {
-  /** Called at most once. `status` is what HTTP would say of it. */
-  reply(text: string, status: number): void;
+  /** Called at most once. */
+  reply(text: string, httpStatus: number): void;
   /**
-   * A notice about the text being answered, before its reply. `mayDrop`: one that the next makes worthless, so that a
-   * transport whose reader does not read need not hold it.
+   * Sends a notification about the text that is being answered, before its reply. `mayDrop`: the next one replaces it,
+   * so a transport whose client does not read may drop it.
    */
   notify(text: string, mayDrop: boolean): void;
   readonly claims?: HeaderClaims;
 }
 
+/** What a message needs of a transport that has many sessions. */
+export interface MessageNeeds {
+  /** `none`: the message stands alone. `new`: it opens a session. `existing`: it belongs to a session that is open. */
+  readonly session: 'none' | 'new' | 'existing';
+  /** The response must be able to carry notifications. */
+  readonly stream: boolean;
+}
+
+/** Gives the session for a message; undefined when the transport has refused the message. */
+export type ChooseSession = (needs: MessageNeeds) => Session | undefined;
+
+/** Settles when all that the text asked for is done and answered; never rejects. */
+export type Handle = (session: Session | ChooseSession, text: string, exchange: Exchange) => Promise<void>;
+
+/** Called for every failure that is this program's fault, with the method it happened in. */
+export type FaultListener = (method: string, error: unknown) => void;
+
 /** Characters. A batch is answered by one text; past this length the rest of it is answered with errors. */
 export const MAX_BATCH_ANSWER = 32 * 1024 * 1024;
 
-/**
- * Settles when all that the text asked for is done and answered; never rejects.
- * Takes it decoded as well, from a carrier that had to look inside to find the session.
- */
-export type Handle = (session: Session, incoming: string | Decoded, exchange: Exchange) => Promise<void>;
-
-/** Told of every failure that is our fault, with the method it happened in. */
-export type FaultListener = (method: string, error: unknown) => void;
-
 export function createDispatcher(eras: readonly Era[], onFault: FaultListener): Handle {
-  return async (session, incoming, exchange) => {
+  return async (given, text, exchange) => {
     try {
-      const decoded = typeof incoming === 'string' ? decode(incoming) : incoming;
-      const taking = Array.isArray(decoded) ? takeAll(decoded, session, exchange) : take(decoded, session, exchange);
+      const decoded = decode(text);
+      const isBatch = Array.isArray(decoded);
+      const incoming = (isBatch ? decoded : [decoded]).map((message) => withEra(message, exchange.claims));
+      const session = typeof given === 'function' ? given(needsOf(incoming, isBatch)) : given;
+      if (!session) return;
+      const [first] = incoming;
+      const taking = isBatch || !first ? takeBatch(incoming, session, exchange) : take(first, session, exchange);
       const answer = await taking;
       if (answer) exchange.reply(answer.text, answer.status);
     } catch (error) {
-      // Methods are caught where they run; this is a transport that cannot send.
+      // Errors of methods are caught where they run; this one comes from a transport that cannot send.
       onFault('a reply', error);
     }
   };
 
-  /** One after the other, so that a batch has no more in flight than a single message has. */
-  async function takeAll(batch: readonly Message[], session: Session, exchange: Exchange): Promise<Answer | undefined> {
-    const welcome = batch.every((one) => eraOf(one, exchange).takesBatches(session));
-    if (batch.length === 0 || !welcome) {
-      const why = welcome ? 'a batch is not empty' : 'a batch is not accepted here';
-      return { text: encodeError(null, invalidRequest(why)), status: 400 };
-    }
+  function withEra(message: Message, claims: HeaderClaims | undefined): Incoming {
+    const { method = '', params = {} } = 'method' in message ? message : {};
+    const era = eras.find((one) => one.speaks(method, params, claims));
+    if (!era) throw new Error('the last era must take every message');
+    return { message, era };
+  }
+
+  /** One after the other, so that a batch has no more calls in flight than a single message. */
+  async function takeBatch(
+    batch: readonly Incoming[],
+    session: Session,
+    exchange: Exchange,
+  ): Promise<Answer | undefined> {
+    if (!batch.every(({ era }) => era.acceptsBatches(session)))
+      return refusal(null, invalidRequest('a batch is not accepted here'));
+    if (batch.length === 0) return refusal(null, invalidRequest('a batch is not empty'));
     const texts: string[] = [];
     let length = 0;
     for (const one of batch) {
       if (session.ended.aborted) return undefined;
-      const isLate = length > MAX_BATCH_ANSWER && one.kind === 'request';
-      const answer = isLate
-        ? { text: encodeError(one.id, internalError(TOO_MUCH)), status: 200 }
-        : await take(one, session, exchange);
-      if (answer) texts.push(answer.text);
-      length += answer?.text.length ?? 0;
-      // Others get their turn between two messages, as they would if each had come alone.
+      const isOverLimit = length > MAX_BATCH_ANSWER && one.message.kind === 'request';
+      const text = isOverLimit
+        ? encodeError(one.message.id, internalError(BATCH_TOO_LARGE))
+        : (await take(one, session, exchange))?.text;
+      if (text !== undefined) texts.push(text);
+      length += text?.length ?? 0;
+      // Other clients get their turn between two messages, as they would if each had come alone.
       await new Promise((turn) => setTimeout(turn, 0));
     }
     return texts.length > 0 ? { text: `[${texts.join(',')}]`, status: 200 } : undefined;
   }
 
-  function eraOf(message: Message, { claims }: Exchange): Era {
-    const { method = '', params = {} } = 'method' in message ? message : {};
-    const era = eras.find((one) => one.speaks(method, params, claims));
-    if (!era) throw new Error('no era speaks to everyone');
-    return era;
-  }
-
-  async function take(message: Message, session: Session, exchange: Exchange): Promise<Answer | undefined> {
+  async function take({ message, era }: Incoming, session: Session, exchange: Exchange): Promise<Answer | undefined> {
     switch (message.kind) {
       case 'response':
-        return undefined; // We ask clients nothing, so it answers nothing of ours.
+        return undefined; // This server sends no requests to its clients.
       case 'invalid':
-        return { text: encodeError(message.id, message.error), status: 400 };
-      case 'notice':
-        return hear(message, session, exchange);
+        return refusal(message.id, message.error);
+      case 'notification':
+        return runNotification(message, era, session);
       case 'request':
-        return answer(message, session, exchange);
+        return runRequest(message, era, session, exchange);
     }
   }
 
-  function hear(notice: Notification, session: Session, exchange: Exchange): undefined {
+  function runNotification({ method, params }: Notification, era: Era, session: Session): undefined {
     try {
-      eraOf(notice, exchange).notices.get(notice.method)?.hear(notice.params, session);
+      era.notifications.get(method)?.run(params, session);
     } catch (error) {
-      onFault(notice.method, error); // Nobody waits for an answer, so nobody else would learn of it.
+      onFault(method, error);
     }
   }
 
-  async function answer(request: Request, session: Session, exchange: Exchange): Promise<Answer | undefined> {
+  async function runRequest(
+    request: Request,
+    era: Era,
+    session: Session,
+    exchange: Exchange,
+  ): Promise<Answer | undefined> {
     const { id, params } = request;
     const key = idKey(id);
-    if (session.calls.has(key)) {
-      return { text: encodeError(id, invalidRequest('this id is still in flight')), status: 400 };
-    }
-    const stop = new Running();
+    if (session.calls.has(key)) return refusal(id, invalidRequest('this id is still in flight'));
+    const control = new LazyAbortController();
     const notify = (name: string, body: object) => {
       try {
-        if (!stop.aborted) exchange.notify(encodeNotification(name, body), name === PROGRESS);
+        if (!control.aborted) exchange.notify(encodeNotification(name, body), name === PROGRESS);
       } catch (error) {
-        onFault(name, error); // Whoever reports progress has no use for our trouble with it.
+        onFault(name, error); // A method does not fail because its progress cannot be sent.
       }
     };
-    session.calls.set(key, stop);
-    let status = 400;
+    session.calls.set(key, control);
     try {
-      const era = eraOf(request, exchange);
       const peer = era.open(request, session, exchange.claims);
-      status = era.unknownStatus;
       const method = era.methods.get(request.method);
       if (!method) throw methodNotFound(request.method);
-      status = 200;
       const result = await method.run(params, {
         id,
         params,
         peer,
         session,
-        stop,
-        get signal() {
-          return stop.signal;
-        },
         notify,
+        get signal() {
+          return control.signal;
+        },
       });
-      return stop.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status };
+      return control.aborted ? undefined : { text: encodeResult(id, era.seal(result, method)), status: 200 };
     } catch (error) {
-      if (stop.aborted) return undefined;
+      if (control.aborted) return undefined;
       if (!(error instanceof RpcError)) onFault(request.method, error);
-      const wire = eraOf(request, exchange).sealError(asRpcError(error));
-      return { text: textOf(id, wire), status: wire instanceof EnvelopeError ? 400 : status };
+      const sealed = era.sealError(asRpcError(error));
+      return { text: errorText(id, sealed), status: era.statusOf(sealed) };
     } finally {
       session.calls.delete(key);
     }
@@ -155,19 +167,41 @@ export function createDispatcher(eras: readonly Era[], onFault: FaultListener): 
 
 // --- internal ---
 
-const TOO_MUCH = `the answers to this batch are over ${MAX_BATCH_ANSWER} characters; send this request by itself`;
+const BATCH_TOO_LARGE = `the answers to this batch are over ${MAX_BATCH_ANSWER} characters; send this request by itself`;
 
 const PROGRESS = 'notifications/progress';
 
-type Answer = Readonly<{ text: string; status: number }>;
+interface Incoming {
+  readonly message: Message;
+  readonly era: Era;
+}
+
+interface Answer {
+  readonly text: string;
+  readonly status: number;
+}
+
+const refusal = (id: Id | null, error: MessageError): Answer => ({ text: encodeError(id, error), status: 400 });
+
+function needsOf(incoming: readonly Incoming[], isBatch: boolean): MessageNeeds {
+  const calls = incoming.flatMap(({ message, era }) => ('method' in message ? [{ message, era }] : []));
+  const stream = !isBatch && calls.some(({ message, era }) => era.methods.get(message.method)?.streams === true);
+  // A text that cannot be read, or an empty batch, is answered as such whatever session it names.
+  const isUnreadable = incoming.every(({ message }) => message.kind === 'invalid');
+  if (isUnreadable || calls.some(({ era }) => era.sessionOpener === undefined)) return { session: 'none', stream };
+  const isOpening = calls.some(
+    ({ message, era }) => message.kind === 'request' && message.method === era.sessionOpener,
+  );
+  return { session: isOpening && !isBatch ? 'new' : 'existing', stream };
+}
 
 function asRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   return internalError(error instanceof Error ? error.message : String(error));
 }
 
-/** The data of an error may be anything, also what cannot be written as JSON; its code and message always can. */
-function textOf(id: Id, error: RpcError): string {
+/** The data of an error may be a value that JSON cannot hold; its code and message always can be written. */
+function errorText(id: Id, error: RpcError): string {
   try {
     return encodeError(id, error);
   } catch {

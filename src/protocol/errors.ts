@@ -1,6 +1,7 @@
 /**
- * Every JSON-RPC error this program can answer, behind a name.
- * Owns: codes and wording. Leaves alone: who throws (anyone), who catches (dispatch.ts, once).
+ * Every JSON-RPC error that this program answers with, behind a name.
+ * Owns: codes and wording. Leaves alone: where they are thrown (anywhere) and caught (dispatch.ts, in one place).
+ * Always true: the HTTP status of an error follows from its class (`Era.statusOf`).
  */
 
 export class RpcError extends Error {
@@ -15,30 +16,34 @@ export class RpcError extends Error {
   }
 }
 
-/** About what surrounds a message, so that HTTP refuses the whole of it, wherever it was found. */
-export class EnvelopeError extends RpcError {}
+/** The message as a whole is refused: its form, its envelope, or what its headers say about it. */
+export class MessageError extends RpcError {}
 
-export const parseError = (why: string) => new RpcError(-32700, `parse error: ${why}`);
-export const invalidRequest = (why: string) => new RpcError(-32600, `invalid request: ${why}`);
-export const methodNotFound = (method: string) => new RpcError(-32601, `unknown method "${clip(method)}"`);
+export class UnknownMethodError extends RpcError {}
+
+export const parseError = (why: string) => new MessageError(-32700, `parse error: ${why}`);
+export const invalidRequest = (why: string) => new MessageError(-32600, `invalid request: ${why}`);
+/** The part of `params` that every request has is malformed. */
+export const invalidEnvelope = (why: string) => new MessageError(-32602, `invalid params: ${why}`);
+export const methodNotFound = (method: string) => new UnknownMethodError(-32601, `unknown method "${clip(method)}"`);
 export const invalidParams = (why: string, data?: unknown) => new RpcError(-32602, `invalid params: ${why}`, data);
 export const internalError = (why: string) => new RpcError(-32603, `internal error: ${why}`);
 
-/** An upstream server answered with something that the client's protocol version has no word for. */
+/** An upstream server answered with a kind of result that the client's protocol version does not have. */
 export const laterClientNeeded = (what: string) =>
   internalError(`"${clip(what)}" takes a client of a later protocol version`);
 
-/** What the transport's envelope says (HTTP headers) differs from what the body says. */
-export const headerMismatch = (why: string) => new EnvelopeError(-32020, `header mismatch: ${why}`);
+/** The HTTP headers say something else than the body. */
+export const headerMismatch = (why: string) => new MessageError(-32020, `header mismatch: ${why}`);
 
 /** A request needs something of its client that the client did not declare. */
 export const missingCapability = (required: Readonly<Record<string, object>>) =>
-  new EnvelopeError(-32021, `the client lacks a required capability: ${Object.keys(required).join(', ')}`, {
+  new MessageError(-32021, `the client lacks a required capability: ${Object.keys(required).join(', ')}`, {
     requiredCapabilities: required,
   });
 
 export const unsupportedVersion = (requested: string, supported: readonly string[]) =>
-  new EnvelopeError(-32022, `protocol version "${clip(requested)}" is not served here`, {
+  new MessageError(-32022, `protocol version "${clip(requested)}" is not served here`, {
     supported,
     requested: clip(requested),
   });

@@ -1,7 +1,87 @@
 /** `skillwire/protocol`: JSON-RPC and MCP by hand, usable alone. Imports nothing outside this folder. */
-export * from './dispatch.ts';
-export * from './eras.ts';
-export * from './errors.ts';
-export * from './framing.ts';
-export * from './json-rpc.ts';
-export * from './session.ts';
+export {
+  type ChooseSession,
+  createDispatcher,
+  type Exchange,
+  type FaultListener,
+  type Handle,
+  MAX_BATCH_ANSWER,
+  type MessageNeeds,
+} from './dispatch.ts';
+export {
+  type CacheHint,
+  type Call,
+  clientOf,
+  declaredIn,
+  type Era,
+  type HeaderClaims,
+  LEGACY_VERSIONS,
+  legacyEra,
+  MAX_CLIENT_TEXT,
+  MAX_DECLARED,
+  type Method,
+  type MethodTable,
+  MODERN_VERSIONS,
+  modernEra,
+  type NotificationHandler,
+  negotiate,
+  type Peer,
+  type Result,
+} from './eras.ts';
+export {
+  headerMismatch,
+  internalError,
+  invalidParams,
+  invalidRequest,
+  MessageError,
+  methodNotFound,
+  missingCapability,
+  parseError,
+  RpcError,
+  UnknownMethodError,
+} from './errors.ts';
+export {
+  createLineSplitter,
+  LINE_ENDS,
+  type LineEvents,
+  type LineSplitter,
+  MAX_LINE,
+} from './framing.ts';
+export {
+  type Decoded,
+  decode,
+  EncodedResult,
+  type ErrorObject,
+  encode,
+  encodeError,
+  encodeNotification,
+  encodeRequest,
+  encodeResult,
+  encodeResultBody,
+  type Id,
+  type Invalid,
+  idIn,
+  idKey,
+  isId,
+  isObject,
+  isProgressToken,
+  MAX_BATCH,
+  MAX_ID,
+  MAX_NESTING,
+  type Message,
+  type Notification,
+  type Params,
+  type Request,
+  type Response,
+} from './json-rpc.ts';
+export {
+  decodeHeader,
+  encodeHeader,
+  HEADERS,
+  META,
+  NAME_PARAMS,
+  PARAM_HEADER_PREFIX,
+  SHA256,
+  SKILLS_EXTENSION,
+} from './meta.ts';
+export { type Client, cancel, createSession, type Handshake, LazyAbortController, type Session } from './session.ts';

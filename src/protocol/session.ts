@@ -1,7 +1,7 @@
 /**
  * What one connection remembers between messages.
- * Owns: the handshake and the calls in flight. Leaves alone: the bytes (transports), what is announced (subscriptions).
- * Always true: a modern request changes nothing here but `calls`, and that only while it runs.
+ * Owns: the handshake and the calls in flight. Leaves alone: the bytes (transports), subscriptions (methods/).
+ * Always true: a modern request changes nothing here except `calls`, and that only while it runs.
  */
 import { type Id, idKey } from './json-rpc.ts';
 
@@ -10,7 +10,7 @@ export interface Client {
   readonly version: string;
 }
 
-/** What a legacy client and we agreed on. */
+/** What a legacy client and this server agreed on. */
 export interface Handshake {
   readonly version: string;
   readonly client: Client | undefined;
@@ -19,50 +19,37 @@ export interface Handshake {
 }
 
 export interface Session {
-  /** Where notices go that answer no request: the pipe, or an HTTP session's stream. */
-  readonly outlet: (text: string) => void;
-  readonly calls: Map<string, Running>;
+  /** Sends a notification that belongs to no request: to the pipe, or to a stream of the HTTP session. */
+  readonly send: (text: string) => void;
+  readonly calls: Map<string, LazyAbortController>;
   /** Fires once, when the connection is gone. */
   readonly ended: AbortSignal;
   handshake: Handshake | undefined;
   end(): void;
 }
 
-/** A call in flight, and what stops it. An AbortSignal takes half a call's time to make, so most make do without. */
-export class Running {
+/** An AbortController that makes its signal when it is first asked for: making one takes half the time of a small call. */
+export class LazyAbortController {
   aborted = false;
-  readonly #listeners = new Set<() => void>();
-  #control: AbortController | undefined;
+  #controller: AbortController | undefined;
+
   get signal(): AbortSignal {
-    this.#control ??= new AbortController();
-    if (this.aborted) this.#control.abort(UNWANTED);
-    return this.#control.signal;
+    this.#controller ??= new AbortController();
+    if (this.aborted) this.#controller.abort(REASON);
+    return this.#controller.signal;
   }
-  addEventListener(_event: 'abort', listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-  removeEventListener(_event: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener);
-  }
+
   abort(): void {
-    if (this.aborted) return;
     this.aborted = true;
-    this.#control?.abort(UNWANTED);
-    for (const listener of [...this.#listeners]) listener();
+    this.#controller?.abort(REASON);
   }
 }
 
-/** What an AbortSignal is to those who only listen. */
-export type Stop = Readonly<Pick<Running, 'aborted' | 'addEventListener' | 'removeEventListener'>>;
-
-// With no reason given an abort makes an exception, stack and all, and that for every request over HTTP.
-const UNWANTED = 'the answer is no longer wanted';
-
-export function createSession(outlet: (text: string) => void): Session {
-  const life = new Running();
-  const calls = new Map<string, Running>();
+export function createSession(send: (text: string) => void): Session {
+  const life = new LazyAbortController();
+  const calls = new Map<string, LazyAbortController>();
   return {
-    outlet,
+    send,
     calls,
     handshake: undefined,
     get ended() {
@@ -75,5 +62,10 @@ export function createSession(outlet: (text: string) => void): Session {
   };
 }
 
-/** Stops the call of that id, if it still runs; it will not be answered. */
+/** Stops the call of that id if it still runs; it is then not answered. */
 export const cancel = (session: Session, id: Id) => session.calls.get(idKey(id))?.abort();
+
+// --- internal ---
+
+// Without a reason of ours, abort() makes an exception with a stack trace, for every request over HTTP.
+const REASON = 'the answer is no longer wanted';

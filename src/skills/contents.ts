@@ -22,6 +22,7 @@ import {
 } from '../files/read.ts';
 import { messageOf } from '../log.ts';
 import type { FileReading, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
+import { SHA256 } from '../protocol/index.ts';
 import { createRecords, type FileRecord, type Records } from './digest-cache.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter-values.ts';
 import { textOf } from './media-types.ts';
@@ -196,5 +197,5 @@ function asChild({ name, stats }: Child): SkillChild {
 }
 
 function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  return `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -15,7 +15,7 @@ import type { Answer } from '../harness/program.ts';
 /** Methods behind `handle`, and a client that speaks a version with batches. */
 function open(methods: readonly Method[]) {
   const faults: string[] = [];
-  const handle = createDispatcher([legacyEra({ methods, notices: [] })], (method, error) =>
+  const handle = createDispatcher([legacyEra({ methods, notifications: [] })], (method, error) =>
     faults.push(`${method}: ${error}`),
   );
   const answers: Answer[] = [];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   decode,
+  encode,
   encodeError,
   encodeNotification,
   encodeRequest,
@@ -33,7 +34,7 @@ test('what is nested too deep comes back as an error, and what is not can be enc
     assert.deepEqual([result.kind, result.id, result.outcome.error.code], ['response', '7', -32603]);
     // A notice is never answered; without its parameters it means nothing.
     const notice = decode(`{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`);
-    assert.deepEqual(notice, { kind: 'notice', method: 'm', params: {} });
+    assert.deepEqual(notice, { kind: 'notification', method: 'm', params: {} });
     const batch = decode(
       `[{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${deep}}},{"jsonrpc":"2.0","id":2,"method":"m"}]`,
     );
@@ -107,7 +108,7 @@ test('a batch has a bounded number of messages (10.2)', () => {
 test('no JSON that is written has a line or paragraph separator in it (10.25)', () => {
   const odd = 'a\u2028b\u2029c';
   const texts = [
-    encodeResult(odd, { [odd]: odd }),
+    encodeResult(odd, encode({ [odd]: odd })),
     encodeError(odd, { code: 1, message: odd, data: odd }),
     encodeNotification(odd, { odd }),
     encodeRequest(odd, odd, { odd }),

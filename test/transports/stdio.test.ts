@@ -25,7 +25,7 @@ function everythingIn(output: PassThrough): string {
 function open(methods: readonly Method[], output: Writable = new PassThrough()) {
   const input = new PassThrough();
   const stop = new AbortController();
-  const handle = createDispatcher([legacyEra({ methods, notices: [] })], () => {});
+  const handle = createDispatcher([legacyEra({ methods, notifications: [] })], () => {});
   const served = serveStdio(handle, { input, output }, { stop: stop.signal });
   const written = () => (output instanceof PassThrough ? everythingIn(output) : '');
   return { input, output, served, stop, written };
@@ -72,7 +72,7 @@ test('an output that nobody reads does not keep it from ending once the input ha
     const output = new Writable({ highWaterMark: 1024, write() {} });
     const big = { name: 'big', run: () => ({ text: 'x'.repeat(100_000) }) };
     const input = new PassThrough();
-    const handle = createDispatcher([legacyEra({ methods: [big], notices: [] })], () => {});
+    const handle = createDispatcher([legacyEra({ methods: [big], notifications: [] })], () => {});
     const stop = new AbortController().signal;
     const served = serveStdio(handle, { input, output }, { stop, lastFlushMs: 100 });
     input.end(Array.from({ length: count }, (_, at) => line(at, 'big')).join(''));
@@ -123,7 +123,7 @@ test('while the output is full nothing more is read, lines that are no text incl
     },
   });
   const output = new Writable({ highWaterMark: 1024, write() {} });
-  const handle = createDispatcher([legacyEra({ methods: [], notices: [] })], () => {});
+  const handle = createDispatcher([legacyEra({ methods: [], notifications: [] })], () => {});
   void serveStdio(handle, { input, output }, { stop: new AbortController().signal });
   for (let at = 0; at < 200; at++) await new Promise((done) => setImmediate(done));
   input.destroy();

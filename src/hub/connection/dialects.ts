@@ -5,11 +5,20 @@
  * Always true: nothing outside this file asks which of the two it is.
  */
 import { asError } from '../../log.ts';
-import { isObject, LEGACY_VERSIONS, MODERN_VERSIONS, type Params, RpcError } from '../../protocol/index.ts';
+import {
+  encodeHeader,
+  HEADERS,
+  isObject,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSIONS,
+  NAME_PARAMS,
+  type Params,
+  RpcError,
+} from '../../protocol/index.ts';
 import { cut, visibleLine } from '../../text.ts';
 import { type HeaderFields, HttpError, UpstreamError } from './connection.ts';
 import { REFUSALS } from './http-client.ts';
-import { headerValue } from './param-headers.ts';
 import { metaOf, type RequestOptions, type RpcClient } from './rpc-client.ts';
 
 export interface Implementation {
@@ -67,15 +76,6 @@ export async function negotiate(rpc: RpcClient, options: NegotiationOptions): Pr
 
 // --- internal ---
 
-const VERSION_HEADER = 'mcp-protocol-version';
-const PREFIX = 'io.modelcontextprotocol/';
-const META = {
-  version: `${PREFIX}protocolVersion`,
-  capabilities: `${PREFIX}clientCapabilities`,
-  client: `${PREFIX}clientInfo`,
-  server: `${PREFIX}serverInfo`,
-  level: `${PREFIX}logLevel`,
-} as const;
 const UNSUPPORTED_VERSION = -32022;
 const METHOD_NOT_FOUND = -32601;
 const INPUT_REQUIRED = 'input_required';
@@ -113,12 +113,12 @@ function modernDialect(version: string, client: Implementation): Dialect {
       return resultType === undefined || resultType === 'complete' ? kept : { resultType, ...kept };
     },
     headers(method, params) {
-      const name = NAMED.get(method);
+      const name = NAME_PARAMS.get(method);
       const value = name === undefined ? undefined : params[name];
       return {
-        [VERSION_HEADER]: version,
-        'mcp-method': method,
-        ...(typeof value === 'string' ? { 'mcp-name': headerValue(value) } : {}),
+        [HEADERS.version]: version,
+        [HEADERS.method]: method,
+        ...(typeof value === 'string' ? { [HEADERS.name]: encodeHeader(value) } : {}),
       };
     },
     async subscribe(ask, _link, capabilities) {
@@ -131,7 +131,7 @@ function modernDialect(version: string, client: Implementation): Dialect {
 }
 
 function legacyDialect(version: string): Dialect {
-  const headers = { [VERSION_HEADER]: version };
+  const headers = { [HEADERS.version]: version };
   return {
     version,
     pulse: 'ping',
@@ -154,12 +154,6 @@ function legacyDialect(version: string): Dialect {
     },
   };
 }
-
-const NAMED: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-]);
 
 /** The lists we follow: their capability, and their key in a subscription. */
 const LISTS = [
@@ -194,7 +188,7 @@ async function discover(rpc: RpcClient, options: NegotiationOptions): Promise<Ne
   // An old server that answers anything to anything has not understood the question.
   if (!Array.isArray(supportedVersions)) throw new UpstreamError('the answer to server/discover names no versions');
   const server = identityOf(metaOf(answer)[META.server]);
-  rpc.setEnvelope({ [VERSION_HEADER]: dialect.version });
+  rpc.setEnvelope({ [HEADERS.version]: dialect.version });
   return { dialect: 'modern', mcp: converse(rpc, dialect, server, answer.capabilities) };
 }
 

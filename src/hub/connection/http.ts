@@ -8,7 +8,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { asError, messageOf } from '../../log.ts';
-import { type Id, idKey } from '../../protocol/index.ts';
+import { HEADERS, type Id, idKey } from '../../protocol/index.ts';
 import { pause } from '../../wait.ts';
 import { type Limited, limited } from '../signals.ts';
 import {
@@ -62,7 +62,7 @@ export function openHttpConnection(
     try {
       return await client.send({ method: 'POST', url, headers: all, body: text, repeatable, signal });
     } catch (error) {
-      const isUnknown = SESSION in own && error instanceof HttpError && isForgotten(error, id);
+      const isUnknown = HEADERS.session in own && error instanceof HttpError && isForgotten(error, id);
       throw isUnknown ? new SessionGone(error) : error;
     }
   }
@@ -79,8 +79,8 @@ export function openHttpConnection(
       events.text(answer);
     });
     if (!response) return;
-    const named = response.headers[SESSION];
-    if (message.opens && typeof named === 'string') session = { [SESSION]: named };
+    const named = response.headers[HEADERS.session];
+    if (message.opens && typeof named === 'string') session = { [HEADERS.session]: named };
     const type = mediaType(response);
     if (type === SSE_TYPE) return follow(id, response, message.headers, signal);
     const body = await readBody(response, MAX_MESSAGE);
@@ -195,7 +195,7 @@ export function openHttpConnection(
     async close() {
       if (!life.signal.aborted) {
         life.abort();
-        if (SESSION in session) await endSession();
+        if (HEADERS.session in session) await endSession();
       }
       client.close();
     },
@@ -214,7 +214,6 @@ export function openHttpConnection(
 
 // --- internal ---
 
-const SESSION = 'mcp-session-id';
 const JSON_TYPE = 'application/json';
 const SSE_TYPE = 'text/event-stream';
 const METHOD_NOT_FOUND = -32601;

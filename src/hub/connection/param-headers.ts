@@ -3,7 +3,14 @@
  * Owns: which annotations are sound. Leaves alone: dropping a tool whose are not (inventory.ts).
  * Always true: schemas are only read, never followed: no `$ref` is resolved and nothing is fetched.
  */
-import { type HeaderClaims, headerMismatch, isObject, type Params } from '../../protocol/index.ts';
+import {
+  encodeHeader,
+  type HeaderClaims,
+  headerMismatch,
+  isObject,
+  PARAM_HEADER_PREFIX,
+  type Params,
+} from '../../protocol/index.ts';
 import type { HeaderFields } from './connection.ts';
 
 export interface ParamHeader {
@@ -44,7 +51,7 @@ export function findParamHeaders(inputSchema: unknown): ParamHeaders {
     const fault = faultOf(name, schema.type, path);
     if (fault !== undefined || typeof name !== 'string' || !path) return void problems.push(fault ?? 'is misplaced');
     if (headers.has(name.toLowerCase())) return void problems.push(`names "${name}" twice`);
-    headers.set(name.toLowerCase(), { header: `${PREFIX}${name}`, path });
+    headers.set(name.toLowerCase(), { header: `${PARAM_HEADER_PREFIX}${name}`, path });
   }
 
   visit(inputSchema, []);
@@ -57,7 +64,7 @@ export function findParamHeaders(inputSchema: unknown): ParamHeaders {
 
 /** The headers for one call: absent and null values have none. */
 export function paramHeaders(headers: readonly ParamHeader[], args: Params): HeaderFields {
-  return Object.fromEntries(mirrored(headers, args).map(([header, value]) => [header, headerValue(String(value))]));
+  return Object.fromEntries(mirrored(headers, args).map(([header, value]) => [header, encodeHeader(String(value))]));
 }
 
 /** Throws when a call that came by HTTP does not repeat in its headers what the tool asks to have there. */
@@ -72,12 +79,6 @@ export function checkParamHeaders(inputSchema: object, args: Params, claims: Hea
     const same = typeof value === 'number' ? given !== undefined && Number(given) === value : given === String(value);
     if (!same) throw headerMismatch(`${header} is not what the arguments say`);
   }
-}
-
-/** A header holds printable ASCII without blanks at its ends; anything else goes as Base64 between markers. */
-export function headerValue(text: string): string {
-  const plain = /^[\x20-\x7e]*$/.test(text) && text.trim() === text && !/^=\?base64\?.*\?=$/.test(text);
-  return plain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }
 
 // --- internal ---
@@ -99,7 +100,6 @@ function mirrored(headers: readonly ParamHeader[], args: Params): readonly Mirro
 }
 
 const ANNOTATION = 'x-mcp-header';
-const PREFIX = 'Mcp-Param-';
 // What stands under these is data, not a schema.
 const LITERALS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'example']);
 const PLAIN_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];

@@ -21,7 +21,6 @@ import {
   type Params,
   type Response,
   RpcError,
-  type Stop,
 } from '../../protocol/index.ts';
 import { type Connection, type ConnectionEvents, type HeaderFields, UpstreamError } from './connection.ts';
 
@@ -29,7 +28,7 @@ export interface RequestOptions {
   /** Milliseconds without a sign of the answer before we give up; progress starts them anew. None: for ever. */
   readonly timeout?: number;
   /** Fires when the answer is no longer wanted. */
-  readonly signal?: Stop;
+  readonly signal?: AbortSignal;
   /** Asks the server to report progress. */
   readonly onProgress?: (params: Params) => void;
   readonly headers?: HeaderFields;
@@ -84,12 +83,12 @@ export function createRpcClient(open: (events: ConnectionEvents) => Connection, 
       case 'response':
         answer(message);
         break;
-      case 'notice':
+      case 'notification':
         (message.method === PROGRESS ? progress : listener.notice)(message.method, message.params);
         break;
       case 'request': {
         const { id, method } = message;
-        const text = method === 'ping' ? encodeResult(id, {}) : encodeError(id, methodNotFound(method));
+        const text = method === 'ping' ? encodeResult(id, '{}') : encodeError(id, methodNotFound(method));
         connection.send({ text, isReply: true, repeatable: true, headers: envelope });
         break;
       }

@@ -176,7 +176,7 @@ function withPlainStructure(result: Params): Params {
 }
 
 async function pass(one: RoutedTool, name: string, args: unknown, call: ToolCall): Promise<ToolResult> {
-  const { params, stop, notify } = call;
+  const { params, signal, notify } = call;
   const { progressToken, ...meta } = isObject(params._meta) ? params._meta : {};
   const { inputResponses, requestState } = params;
   const onProgress = isProgressToken(progressToken)
@@ -189,7 +189,7 @@ async function pass(one: RoutedTool, name: string, args: unknown, call: ToolCall
     ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
   };
   try {
-    const result = await one.call({ params: passed, signal: stop, onProgress });
+    const result = await one.call({ params: passed, signal, onProgress });
     return (call.peer.anyStructure ? result : withPlainStructure(result)) as ToolResult;
   } catch (error) {
     if (error instanceof RpcError) throw error;

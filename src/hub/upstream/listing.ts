@@ -6,7 +6,7 @@
  */
 import { messageOf } from '../../log.ts';
 import type { Problem } from '../../model.ts';
-import { isObject, type Params, RpcError } from '../../protocol/index.ts';
+import { isObject, type Params, RpcError, SKILLS_EXTENSION } from '../../protocol/index.ts';
 import { createFilter } from '../../skills/filter.ts';
 import { compare } from '../../skills/uris.ts';
 import { printable, shorten, visibleLine } from '../../text.ts';
@@ -18,7 +18,7 @@ import { findParamHeaders, type ParamHeader } from '../connection/param-headers.
 import type { RequestOptions } from '../connection/rpc-client.ts';
 import { type Cleaned, cleanResource, cleanTemplate, cleanTool } from './definitions.ts';
 import { type Inventory, insteadOf, listAll, NOTHING } from './pages.ts';
-import { SKILLS_EXTENSION, type UpstreamSkill, understandEntry } from './skills.ts';
+import { type UpstreamSkill, understandEntry } from './skills.ts';
 import { MOST_TEMPLATES } from './uri-templates.ts';
 
 export interface ListedTool {

@@ -8,15 +8,13 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { messageOf } from '../../log.ts';
 import type { FileReading, ManifestFile, Skill, SkillChild, SkillFiles } from '../../model.ts';
-import { isObject, type Params } from '../../protocol/index.ts';
+import { isObject, type Params, SHA256 } from '../../protocol/index.ts';
 import { readHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
 import { nameKey } from '../../skills/names.ts';
 import { isPlainSegment } from '../../skills/uris.ts';
 import { shorten, visible, visibleLine } from '../../text.ts';
 import { LONGEST_DESCRIPTION, LONGEST_URI, nameFault } from './definitions.ts';
-
-export const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
 
 /** One entry of `skills/list`, understood. */
 export interface UpstreamSkill {
@@ -257,7 +255,7 @@ function bytesIn({ contents }: Params, uri: string): Uint8Array | undefined {
 function faultOf(bytes: Uint8Array, promise: PromisedFile | undefined): string | undefined {
   if (!promise) return undefined;
   if (bytes.length !== promise.size) return `it has ${bytes.length} bytes where its server promised ${promise.size}`;
-  const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const digest = `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
   return digest === promise.digest ? undefined : 'it does not have the digest that its server promised';
 }
 

@@ -4,7 +4,6 @@
  */
 import type { Log } from '../../log.ts';
 import type { UpstreamState, UpstreamStatus } from '../../model.ts';
-import type { Stop } from '../../protocol/index.ts';
 
 export type StateFacts = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
 
@@ -13,7 +12,7 @@ export interface StateTracker {
   /** `wait`: milliseconds until it is tried again. */
   enter(state: UpstreamState, reason?: string, wait?: number): void;
   /** What `look` finds, now or after a change; undefined when patience or one of the signals ends it. */
-  until<T>(look: () => T | undefined, patience: number, stop: readonly Stop[]): Promise<T | undefined>;
+  until<T>(look: () => T | undefined, patience: number, stop: readonly AbortSignal[]): Promise<T | undefined>;
   /** Whether it is being tried, or will be within so many milliseconds. */
   isDueWithin(milliseconds: number): boolean;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */

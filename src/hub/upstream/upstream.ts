@@ -9,7 +9,7 @@
  */
 import { asError, type Log, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
-import { isObject, type Params, RpcError, type Stop } from '../../protocol/index.ts';
+import { isObject, type Params, RpcError } from '../../protocol/index.ts';
 import { cut, shorten } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
@@ -28,7 +28,7 @@ import { createStateTracker } from './state.ts';
 
 export interface CallRequest {
   readonly params: Params;
-  readonly signal?: Stop | undefined;
+  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((params: Params) => void) | undefined;
 }
 
@@ -39,9 +39,9 @@ export interface Upstream {
   listing(): Listing;
   call(tool: ListedTool, request: CallRequest): Promise<Params>;
   /** `resources/read`, by the server's own URI; `more` is what the client said besides it. */
-  read(uri: string, signal?: Stop | undefined, more?: Params): Promise<Params>;
+  read(uri: string, signal?: AbortSignal | undefined, more?: Params): Promise<Params>;
   /** Asks what the skill is now; the same object when nothing has changed. What it is then is also offered. */
-  renew(skill: UpstreamSkill, signal?: Stop | undefined): Promise<UpstreamSkill>;
+  renew(skill: UpstreamSkill, signal?: AbortSignal | undefined): Promise<UpstreamSkill>;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
   stateText(): string;
   /** Settles when it is ready or its first attempt has failed. */
@@ -184,7 +184,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
   const usable = () => (open && !open.session.rpc.ended.aborted ? open : undefined);
 
   /** Waits as long as an attempt is due: one that comes later than anybody waits helps nobody. */
-  async function untilUsable(stop: readonly Stop[]): Promise<OpenSession | undefined> {
+  async function untilUsable(stop: readonly AbortSignal[]): Promise<OpenSession | undefined> {
     const deadline = performance.now() + (target.kind === 'none' ? 0 : CALL_PATIENCE_MS);
     const left = () => Math.max(0, deadline - performance.now());
     const look = () => usable() ?? (state.isDueWithin(left()) ? undefined : TOO_LATE);

@@ -9,8 +9,9 @@ import type { SessionEntry } from './sessions.ts';
 
 export interface HttpSession extends SessionEntry {
   readonly session: Session;
-  /** Stays while the work goes on, however long that takes. */
-  during(work: Promise<void>): Promise<void>;
+  /** A message is being answered, until `end`. */
+  begin(): void;
+  end(): void;
   attach(stream: EventStream): void;
   detach(stream: EventStream): void;
 }
@@ -23,7 +24,7 @@ export const MAX_STREAMS = 4;
 export function createHttpSession(): HttpSession {
   const streams: EventStream[] = [];
   const waiting: string[] = [];
-  let works = 0;
+  let messages = 0;
   const session = createSession((text) => {
     // The newest is the one that surely has a reader.
     const stream = streams.at(-1);
@@ -33,11 +34,9 @@ export function createHttpSession(): HttpSession {
   });
   return {
     session,
-    isBusy: () => works > 0 || streams.length > 0,
-    during(work) {
-      works++;
-      return work.finally(() => works--);
-    },
+    isBusy: () => messages > 0 || streams.length > 0,
+    begin: () => void messages++,
+    end: () => void messages--,
     attach(stream) {
       streams.push(stream);
       for (const text of waiting.splice(0)) stream.send(text);

@@ -9,17 +9,19 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type ChooseSession,
   createSession,
-  decode,
+  decodeHeader,
   type Exchange,
   type Handle,
+  HEADERS,
   type HeaderClaims,
   LEGACY_VERSIONS,
-  scopeOf,
+  type Session,
 } from '../../protocol/index.ts';
 import { type KeepAlive, openEventStream } from './event-stream.ts';
 import { type ListenOptions, listen } from './listener.ts';
-import { acceptedForms, createPostResponse, type PostResponse } from './post-response.ts';
+import { acceptedForms, createPostResponse } from './post-response.ts';
 import { accepts, headerOf, refuse, sendNothing, useBody } from './requests.ts';
 import { type Endpoint, MCP_PATH, type RequestHandler } from './router.ts';
 import { createHttpSession, type HttpSession } from './session.ts';
@@ -40,47 +42,40 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
   async function take(text: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const forms = acceptedForms(request.headers.accept);
     if (!forms) return refuse(response, 406, 'Accept allows neither JSON nor an event stream');
-    const claims = claimsOf(request);
-    const decoded = decode(text);
-    if (!forms.events && 'method' in decoded && decoded.method === STREAM_ONLY)
-      return refuse(response, 406, 'Accept must allow text/event-stream');
     const answer = createPostResponse(response, forms);
     const leave = keepAlive.join(answer.keepAlive);
-    const exchange = { ...answer, claims };
-    switch (scopeOf(decoded, claims)) {
-      case 'alone': {
-        const session = createSession(TO_NOBODY);
-        response.on('close', session.end);
-        await handle(session, decoded, exchange);
-        break;
+    let opened: HttpSession | undefined;
+    let used: HttpSession | undefined;
+    const chooseSession: ChooseSession = (needs) => {
+      if (needs.stream && !forms.events) return void refuse(response, 406, 'Accept must allow text/event-stream');
+      switch (needs.session) {
+        case 'none':
+          return createSessionOf(response);
+        case 'new':
+          opened = createHttpSession();
+          return opened.session;
+        case 'existing':
+          used = find(request, response);
+          used?.begin();
+          return used?.session;
       }
-      case 'opening': {
-        const httpSession = createHttpSession();
-        await handle(httpSession.session, decoded, { ...exchange, reply: welcome(httpSession, answer, response) });
-        break;
-      }
-      case 'member': {
-        const httpSession = find(request, response);
-        if (httpSession) await httpSession.during(handle(httpSession.session, decoded, exchange));
-      }
-    }
+    };
+    const reply: Exchange['reply'] = (reply, status) => {
+      // Only a session whose handshake succeeded is kept.
+      if (!opened?.session.handshake) return answer.reply(reply, status);
+      const id = table.add(opened);
+      if (id === undefined) refuse(response, 503, 'every session is in use', { 'retry-after': '10' });
+      else answer.reply(reply, status, { [HEADERS.session]: id });
+    };
+    await handle(chooseSession, text, { ...answer, reply, claims: claimsOf(request) });
+    used?.end();
     leave();
     answer.finish();
   }
 
-  /** Answers the first message of a session: only one that has shaken hands is worth remembering. */
-  function welcome(httpSession: HttpSession, answer: PostResponse, response: ServerResponse): Exchange['reply'] {
-    return (text, status) => {
-      if (!httpSession.session.handshake) return answer.reply(text, status);
-      const id = table.add(httpSession);
-      if (id === undefined) refuse(response, 503, 'every session is in use', { 'retry-after': '10' });
-      else answer.reply(text, status, { [SESSION]: id });
-    };
-  }
-
   /** The session that the request names, or an answer that sends the client to open one. */
   function find(request: IncomingMessage, response: ServerResponse): HttpSession | undefined {
-    const id = headerOf(request, SESSION);
+    const id = headerOf(request, HEADERS.session);
     const httpSession = id === undefined ? undefined : table.use(id);
     if (id === undefined) refuse(response, 400, 'Mcp-Session-Id is missing: send initialize first');
     else if (!httpSession) refuse(response, 404, 'this session is unknown or over: send initialize again');
@@ -89,7 +84,7 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
 
   const get: RequestHandler = (request, response) => {
     if (!speaksLegacy(request)) return refuse(response, 400, 'this MCP-Protocol-Version has no GET streams');
-    const id = headerOf(request, SESSION);
+    const id = headerOf(request, HEADERS.session);
     if (id === undefined) return older.open(request, response);
     if (!accepts(request.headers.accept, 'text/event-stream'))
       return refuse(response, 406, 'Accept must allow text/event-stream');
@@ -108,7 +103,7 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
   const end: RequestHandler = (request, response) => {
     if (!speaksLegacy(request)) return refuse(response, 400, 'this MCP-Protocol-Version has no sessions');
     if (!find(request, response)) return;
-    table.remove(headerOf(request, SESSION) ?? '');
+    table.remove(headerOf(request, HEADERS.session) ?? '');
     sendNothing(response, 200);
   };
 
@@ -129,33 +124,23 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
 
 // --- internal ---
 
-const SESSION = 'mcp-session-id';
-// Its answer comes when it is over; what it is for comes before.
-const STREAM_ONLY = 'subscriptions/listen';
-const VERSION = 'mcp-protocol-version';
-
-// A message that stands alone gets its notices on its own response; there is no other way to its sender.
-const TO_NOBODY = () => {};
+/** The session of a message that stands alone. Its notifications leave on its own response, which is its only stream. */
+function createSessionOf(response: ServerResponse): Session {
+  const session = createSession(() => {});
+  response.on('close', session.end);
+  return session;
+}
 
 function speaksLegacy(request: IncomingMessage): boolean {
-  const version = headerOf(request, VERSION);
+  const version = headerOf(request, HEADERS.version);
   return version === undefined || LEGACY_VERSIONS.includes(version);
 }
 
 function claimsOf(request: IncomingMessage): HeaderClaims {
   return {
-    version: headerOf(request, VERSION),
-    method: headerOf(request, 'mcp-method'),
-    name: plainOf(headerOf(request, 'mcp-name')),
-    param: (header) => plainOf(headerOf(request, header.toLowerCase())),
+    version: headerOf(request, HEADERS.version),
+    method: headerOf(request, HEADERS.method),
+    name: decodeHeader(headerOf(request, HEADERS.name)),
+    param: (header) => decodeHeader(headerOf(request, header.toLowerCase())),
   };
-}
-
-/** A header value as its sender meant it: what does not fit into a header comes as base64 between two marks. */
-function plainOf(value: string | undefined): string | undefined {
-  const encoded = /^=\?base64\?(.*)\?=$/.exec(value ?? '')?.[1];
-  if (encoded === undefined) return value;
-  const bytes = Buffer.from(encoded, 'base64');
-  // Buffer skips what is not base64; a value that does not come back the same was not.
-  return bytes.toString('base64') === encoded ? bytes.toString() : undefined;
 }
