@@ -1,67 +1,51 @@
 /**
- * Bytes to lines of text, for pipes.
- * Owns: splitting, the ceiling per line, UTF-8. Leaves alone: what a line means.
+ * Bytes to lines of text, for pipes, and the buffer in which bytes wait for the rest of their message.
+ * Owns: splitting, the limit per line, UTF-8. Leaves alone: what a line means.
  * Always true:
- * - a character may be cut anywhere between two chunks; lines end with LF or CRLF, and blank ones are dropped;
- * - at most `limit` bytes and the two ends of a dropped line are held, whatever the other side sends.
+ * - a chunk may end in the middle of a character; lines end with LF or CRLF, and blank ones are dropped;
+ * - the splitter holds at most `limit` bytes and the two ends of a dropped line, whatever the other side sends.
  */
 
 export interface LineEvents {
   line(text: string): void;
   /**
-   * A line was dropped because it had more than `limit` bytes. The stream goes on behind it.
-   * `start` and `end`: what is left of it, LINE_ENDS bytes each.
+   * A line of more than `limit` bytes was dropped; the stream goes on behind it.
+   * `start` and `end` are its first and last LINE_ENDS bytes.
    */
   tooLong(limit: number, start: string, end: string): void;
   /** A line was dropped because it was not UTF-8. */
   notText(): void;
 }
 
-// A tool call may carry a picture. 32 MiB is far above any we have met and bounds what one peer can make us hold.
+/** A tool call may carry a picture. 32 MiB is far above any we have met and limits the memory one client can take. */
 export const MAX_LINE = 32 * 1024 * 1024;
 
-// Room for the id of a dropped request, which stands among its first or its last members.
+/** Enough for the id of a dropped request, which is among its first or its last members. */
 export const LINE_ENDS = 2048;
 
 export interface LineSplitter {
   push(chunk: Uint8Array): void;
-  /** The input is over: what was not yet ended by a newline is the last line. */
+  /** The input has ended: bytes after the last newline are the last line. */
   end(): void;
 }
 
 export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSplitter {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
-  // The beginning of a line whose end has not come, in a buffer with room to grow.
-  let held = NOTHING;
-  let size = 0;
+  const partial = createByteBuffer(limit);
   let dropped: Ends | undefined;
 
-  function hold(part: Uint8Array): void {
-    const needed = size + part.length;
-    if (dropped || needed > limit) {
-      const sofar = held.subarray(0, size);
-      dropped = { start: dropped?.start ?? firstOf(sofar, part), end: lastOf(dropped?.end ?? sofar, part) };
-      held = NOTHING;
-      size = 0;
-      return;
-    }
-    if (needed > held.length) {
-      const grown = new Uint8Array(Math.min(limit, Math.max(needed, held.length * 2)));
-      grown.set(held.subarray(0, size));
-      held = grown;
-    }
-    held.set(part, size);
-    size = needed;
+  function keep(part: Uint8Array): void {
+    if (!dropped && partial.size() + part.length <= limit) return partial.add(part);
+    const before = partial.take();
+    dropped = { start: dropped?.start ?? firstOf(before, part), end: lastOf(dropped?.end ?? before, part) };
   }
 
-  function close(rest: Uint8Array): void {
-    // Nearly every line comes in one piece, and that is not copied.
-    const whole = size === 0 && !dropped && rest.length <= limit;
-    if (!whole) hold(rest);
-    const bytes = whole ? rest : held.subarray(0, size);
+  function endLine(rest: Uint8Array): void {
+    // Most lines come in one chunk, and such a line is not copied.
+    const isWhole = partial.size() === 0 && !dropped && rest.length <= limit;
+    if (!isWhole) keep(rest);
+    const bytes = isWhole ? rest : partial.take();
     const ends = dropped;
-    held = NOTHING;
-    size = 0;
     dropped = undefined;
     if (ends) events.tooLong(limit, LOOSE_UTF8.decode(ends.start), LOOSE_UTF8.decode(ends.end));
     else deliver(bytes);
@@ -72,8 +56,7 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
     try {
       text = utf8.decode(bytes);
     } catch {
-      events.notText();
-      return;
+      return events.notText();
     }
     if (text.trim() !== '') events.line(text);
   }
@@ -82,13 +65,46 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
     push(chunk) {
       let start = 0;
       for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-        close(chunk.subarray(start, end));
+        endLine(chunk.subarray(start, end));
         start = end + 1;
       }
-      if (start < chunk.length) hold(chunk.subarray(start));
+      if (start < chunk.length) keep(chunk.subarray(start));
     },
     end() {
-      if (size > 0 || dropped) close(NOTHING);
+      if (partial.size() > 0 || dropped) endLine(NOTHING);
+    },
+  };
+}
+
+/** Bytes that come in pieces, kept as one. Each byte is copied a few times at most, however small the pieces are. */
+export interface ByteBuffer {
+  size(): number;
+  add(piece: Uint8Array): void;
+  /** Gives all bytes and empties the buffer. */
+  take(): Uint8Array;
+}
+
+/** Takes at most twice the memory of its bytes, and never more than `limit`, which the caller may not exceed. */
+export function createByteBuffer(limit = Number.POSITIVE_INFINITY): ByteBuffer {
+  let room = NOTHING;
+  let size = 0;
+  return {
+    size: () => size,
+    add(piece) {
+      const needed = size + piece.length;
+      if (needed > room.length) {
+        const grown = new Uint8Array(Math.min(limit, Math.max(needed, room.length * 2, LEAST_ROOM)));
+        grown.set(room.subarray(0, size));
+        room = grown;
+      }
+      room.set(piece, size);
+      size = needed;
+    },
+    take() {
+      const all = room.subarray(0, size);
+      room = NOTHING;
+      size = 0;
+      return all;
     },
   };
 }
@@ -97,6 +113,8 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
 
 const LF = 0x0a;
 const NOTHING = new Uint8Array();
+// Most messages fit, and need room once.
+const LEAST_ROOM = 256;
 // A line may be cut in the middle of a character.
 const LOOSE_UTF8 = new TextDecoder();
 
@@ -106,10 +124,10 @@ interface Ends {
 }
 
 const firstOf = (a: Uint8Array, b: Uint8Array) =>
-  join(a.subarray(0, LINE_ENDS), b.subarray(0, Math.max(0, LINE_ENDS - a.length)));
+  join(a.subarray(0, LINE_ENDS), b.subarray(0, LINE_ENDS)).subarray(0, LINE_ENDS);
 
 const lastOf = (a: Uint8Array, b: Uint8Array) =>
-  join(a.subarray(Math.max(0, a.length - Math.max(0, LINE_ENDS - b.length))), b.subarray(-LINE_ENDS));
+  join(a.subarray(-LINE_ENDS), b.subarray(-LINE_ENDS)).subarray(-LINE_ENDS);
 
 function join(a: Uint8Array, b: Uint8Array): Uint8Array {
   const joined = new Uint8Array(a.length + b.length);

@@ -41,6 +41,8 @@ export {
   UnknownMethodError,
 } from './errors.ts';
 export {
+  type ByteBuffer,
+  createByteBuffer,
   createLineSplitter,
   LINE_ENDS,
   type LineEvents,

@@ -5,7 +5,7 @@
  * - every byte is looked at once, so a big event takes as long as many small ones;
  * - no more than `limit` bytes of one event are taken in: the one that has more ends the stream.
  */
-import { createHold } from './byte-buffer.ts';
+import { createByteBuffer } from '../../protocol/index.ts';
 import { MessageTooLong } from './connection.ts';
 
 export interface SseEvent {
@@ -30,9 +30,9 @@ export interface SseParser {
 export function createSseParser(events: SseEvents, limit: number): SseParser {
   const utf8 = new TextDecoder();
   // The beginning of a line whose end has not come.
-  const line = createHold();
+  const line = createByteBuffer();
   // The data of the event so far, a newline behind each of its lines.
-  const data = createHold();
+  const data = createByteBuffer();
   let type = '';
   let id: string | undefined;
   let size = 0;

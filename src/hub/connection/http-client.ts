@@ -10,9 +10,8 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { messageOf } from '../../log.ts';
-import { decode, type Id, type Response, RpcError } from '../../protocol/index.ts';
+import { createByteBuffer, decode, type Id, type Response, RpcError } from '../../protocol/index.ts';
 import { cut } from '../../text.ts';
-import { createHold } from './byte-buffer.ts';
 import { type HeaderFields, HttpError, MAX_MESSAGE, MessageTooLong, NotSent, UpstreamError } from './connection.ts';
 
 export interface HttpRequest {
@@ -113,7 +112,7 @@ export const REFUSALS: readonly number[] = [401, 403, 508];
 
 /** Reads a whole body. One of more than `limit` bytes is left there and then, with MessageTooLong. */
 export async function readBody(response: IncomingMessage, limit: number): Promise<string> {
-  const body = createHold();
+  const body = createByteBuffer();
   // Leaving the loop early ends the connection.
   for await (const chunk of response) {
     if (body.size() + chunk.length > limit) throw new MessageTooLong(limit);
