@@ -3,7 +3,7 @@
  * Everything it says goes to stderr, because `npm start` serves protocol on stdout.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,15 +26,19 @@ export function install() {
 
 export function build() {
   const mark = join(top, 'dist', '.built');
-  const sources = [join(top, 'src'), join(top, 'scripts', 'bundle'), join(top, 'tsconfig.json')];
-  // What is kept of the program in compiled form is for one Node alone.
-  if (isNewer(mark, sources) && readFileSync(mark, 'utf8') === process.version) return;
+  const sources = ['src', 'scripts/bundle', 'tsconfig.json', 'package.json', 'package-lock.json'];
+  if (
+    isNewer(
+      mark,
+      sources.map((path) => join(top, path)),
+    )
+  )
+    return;
   console.error('skillwire: building');
   rmSync(join(top, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join(top, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
   run(process.execPath, [join(top, 'scripts', 'bundle', 'bundle.js')]);
-  mkdirSync(dirname(mark), { recursive: true });
-  writeFileSync(mark, process.version);
+  writeFileSync(mark, '');
 }
 
 function isNewer(made, sources) {

@@ -4,4 +4,4 @@ import { build, install, top } from './prepare.js';
 
 install();
 build();
-await import(join(top, 'dist', 'bin', 'skillwire.cjs'));
+await import(join(top, 'dist', 'skillwire.cjs'));

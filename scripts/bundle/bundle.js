@@ -1,66 +1,103 @@
 /**
- * dist/bin: the program in one file, with what Node has compiled of it beside it.
- * Node takes longer to find, open and compile sixty modules than to run them. The same program in modules that can be
- * read is dist/cli.js; here it is minified, which saves 3 ms of 55 to the first answer. The kept form is made by a real
- * run over real skills, because functions are compiled when first called; it holds for this Node, and any other does
- * not look at it.
+ * The two programs that are shipped, each in one file that can be read: dist/skillwire.cjs, and dist/skillwire-stdio.cjs
+ * for stdio alone; dist/SHA256SUMS beside them.
+ * Always true:
+ * - the code is what esbuild makes of src/ without minifying, with the comments that stand before statements;
+ * - equal sources give equal bytes, whatever directory they are in and whatever Node builds them;
+ * - the licence of every package that has code in a file is in the header of that file.
+ * `node scripts/bundle/bundle.js [DIR]` writes into DIR instead of dist.
  */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { run, top } from '../prepare.js';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build, transformSync } from 'esbuild';
+import { top } from '../prepare.js';
+import { markComments, unmarkComments } from './comments.js';
+import { tameYaml } from './js-yaml.js';
 
-const bin = join(top, 'dist', 'bin');
-const launcher = join(bin, 'skillwire.cjs');
-
-function bundle() {
-  const flags = ['--bundle', '--minify', '--platform=node', '--format=cjs', '--target=node20', '--log-level=warning'];
-  // Everything is in the one file, so nothing needs to be imported later; a script of its own could not.
-  flags.push('--supported:dynamic-import=false');
-  // So that the line around an error, which Node prints, fits on a screen.
-  flags.push('--line-limit=120');
-  // As Node wraps a module, so that the launcher need not make a longer copy of the text.
-  flags.push('--banner:js=(function (exports, require, module, __filename, __dirname) {', '--footer:js=})');
-  run(join(top, 'node_modules', '.bin', 'esbuild'), ['src/cli.ts', ...flags, `--outfile=${join(bin, 'program.cjs')}`]);
-  copyFileSync(join(top, 'scripts', 'bundle', 'launcher.cjs'), launcher);
-  chmodSync(launcher, 0o755);
-  keepCompiled();
-}
-
-const REQUESTS = [
-  { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } },
-  { method: 'notifications/initialized' },
-  { id: 2, method: 'tools/list' },
-  { id: 3, method: 'tools/call', params: { name: 'skill', arguments: { name: 'a' } } },
+const PROGRAMS = [
+  { entry: 'src/cli.ts', file: 'skillwire.cjs', title: 'every agent skill on a machine behind one MCP server.' },
+  {
+    entry: 'src/stdio.ts',
+    file: 'skillwire-stdio.cjs',
+    title: 'the same on stdin and stdout alone: no network, no processes.',
+  },
 ];
 
-// Enough of them to need sorting. Of plain front matter, because keeping the YAML reader too would cost everybody more
-// time than it saves those who need it (measured).
-const SKILLS = ['a', 'b', 'c', 'd', 'e', 'f'];
-
-function keepCompiled() {
-  const home = mkdtempSync(join(tmpdir(), 'skillwire-build-'));
-  for (const name of SKILLS) {
-    mkdirSync(join(home, 'skills', name), { recursive: true });
-    writeFileSync(join(home, 'skills', name, 'SKILL.md'), `---\nname: ${name}\ndescription: Does this\n---\nText\n`);
-  }
-  // For exactly this Node: see launcher.cjs.
-  const kept = join(bin, `program.${process.version}-${process.arch}.cache`);
-  const save = `
-    const { writeFileSync } = require('node:fs');
-    let script;
-    process.on('exit', () => writeFileSync(${JSON.stringify(kept)}, script.createCachedData()));
-    script = require(${JSON.stringify(launcher)});`;
-  const input = REQUESTS.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
-  const { status, stderr } = spawnSync(process.execPath, ['-e', save], {
-    cwd: home,
-    env: { ...process.env, HOME: home },
-    input,
-  });
-  rmSync(home, { recursive: true, force: true });
-  // The program runs without it all the same, only later.
-  if (status !== 0) console.error(`skillwire: the compiled form could not be kept: ${stderr}`);
+async function bundle(entry, title) {
+  const bare = await esbuild(entry, 'none', []);
+  const commented = await esbuild(entry, 'inline', [markComments]);
+  const code = unmarkComments(commented.code);
+  // Comments are carried through by rewriting their first characters. This proves that nothing but comments changed.
+  if (withoutComments(code) !== withoutComments(bare.code)) throw new Error(`${entry}: the comments changed the code`);
+  const [, body = code] = /^(?:#!.*\n)?([\s\S]*)$/.exec(code) ?? [];
+  return `#!/usr/bin/env node\n${header(title, packagesIn(commented.inputs))}${body}`;
 }
 
-bundle();
+async function esbuild(entry, legalComments, plugins) {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: top,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    tsconfig: join(top, 'tsconfig.json'),
+    logLevel: 'warning',
+    // The path of a module is a comment in the output: it must not depend on where node_modules really is.
+    preserveSymlinks: true,
+    // All modules are in the one file. What is imported later is only run later.
+    supported: { 'dynamic-import': false },
+    legalComments,
+    plugins: [tameYaml, ...plugins],
+  });
+  return { code: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
+}
+
+function withoutComments(code) {
+  return transformSync(code, { legalComments: 'none', minifyWhitespace: true }).code;
+}
+
+/** Names of the packages that have a module in the bundle. */
+function packagesIn(inputs) {
+  const names = inputs.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
+
+function header(title, packages) {
+  const { version } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8'));
+  const lines = [
+    `skillwire ${version}: ${title}`,
+    '',
+    'Made from src/ by scripts/bundle/bundle.js; a comment names the file that each part comes from.',
+    'The licence of skillwire, then those of the packages that have code in this file.',
+    ...licence('skillwire', version, top),
+    ...packages.flatMap((name) => {
+      const folder = join(top, 'node_modules', name);
+      return licence(name, JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version, folder);
+    }),
+  ];
+  return `/*\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
+}
+
+function licence(name, version, folder) {
+  const file = readdirSync(folder)
+    .sort()
+    .find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${name} has no licence file`);
+  const text = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').replaceAll('*/', '* /').trim();
+  return ['', `---- ${name} ${version} ----`, '', ...text.split('\n')];
+}
+
+const out = resolve(process.argv[2] ?? join(top, 'dist'));
+mkdirSync(out, { recursive: true });
+const sums = [];
+for (const { entry, file, title } of PROGRAMS.filter(({ entry }) => existsSync(join(top, entry)))) {
+  const text = await bundle(entry, title);
+  writeFileSync(join(out, file), text);
+  chmodSync(join(out, file), 0o755);
+  sums.push(`${createHash('sha256').update(text).digest('hex')}  ${file}\n`);
+}
+writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));

@@ -224,7 +224,7 @@ function startProgram() {
     writeFileSync(join(tree, 'skills', path), text);
   }
   const args = [
-    join(top, 'dist', 'bin', 'skillwire.cjs'),
+    join(top, 'dist', 'skillwire.cjs'),
     '--transport',
     'http',
     '--port',

@@ -6,8 +6,9 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Tree } from './tree.ts';
 
-// Seen from .test-build/test/harness.
-export const PROGRAM = fileURLToPath(new URL('../../../dist/bin/skillwire.cjs', import.meta.url));
+// Seen from .test-build/test/harness. `npm run coverage` starts the same program from its modules.
+export const PROGRAM =
+  process.env.SKILLWIRE_TEST_PROGRAM ?? fileURLToPath(new URL('../../../dist/skillwire.cjs', import.meta.url));
 
 export type Json = Readonly<Record<string, unknown>>;
 
