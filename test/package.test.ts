@@ -1,7 +1,7 @@
 /** What npm would publish, unpacked where a user's project would have it. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -49,9 +49,7 @@ test('what npm would publish', async (t) => {
   await t.test('is the program, the library, its source and types, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
-    const programs = ['dist/SHA256SUMS', 'dist/skillwire-stdio.cjs', 'dist/skillwire.cjs'].filter((path) =>
-      existsSync(join(TOP, path)),
-    );
+    const programs = ['dist/SHA256SUMS', 'dist/skillwire-stdio.cjs', 'dist/skillwire.cjs'];
     assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', ...programs, 'package.json']);
     for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/protocol/index.d.ts', 'src/protocol/json-rpc.ts']) {
       assert.ok(paths.includes(path), path);

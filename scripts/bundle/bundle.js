@@ -8,7 +8,7 @@
  * `node scripts/bundle/bundle.js [DIR]` writes into DIR instead of dist.
  */
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, transformSync } from 'esbuild';
 import { top } from '../prepare.js';
@@ -94,7 +94,7 @@ function licence(name, version, folder) {
 const out = resolve(process.argv[2] ?? join(top, 'dist'));
 mkdirSync(out, { recursive: true });
 const sums = [];
-for (const { entry, file, title } of PROGRAMS.filter(({ entry }) => existsSync(join(top, entry)))) {
+for (const { entry, file, title } of PROGRAMS) {
   const text = await bundle(entry, title);
   writeFileSync(join(out, file), text);
   chmodSync(join(out, file), 0o755);
