@@ -35,7 +35,7 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
   let dropped: Ends | undefined;
 
   function keep(part: Uint8Array): void {
-    if (!dropped && partial.size() + part.length <= limit) return partial.add(part);
+    if (!dropped && partial.size() + part.length <= limit) return void partial.add(part);
     const before = partial.take();
     dropped = { start: dropped?.start ?? firstOf(before, part), end: lastOf(dropped?.end ?? before, part) };
   }
@@ -56,7 +56,7 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
     try {
       text = utf8.decode(bytes);
     } catch {
-      return events.notText();
+      return void events.notText();
     }
     if (text.trim() !== '') events.line(text);
   }
