@@ -1,15 +1,6 @@
 /** `skillwire/protocol`: JSON-RPC and MCP by hand, usable alone. Imports nothing outside this folder. */
+export { type ChooseSession, createDispatcher, type Exchange, type Handle, MAX_BATCH_ANSWER } from './dispatch.ts';
 export {
-  type ChooseSession,
-  createDispatcher,
-  type Exchange,
-  type FaultListener,
-  type Handle,
-  MAX_BATCH_ANSWER,
-  type MessageNeeds,
-} from './dispatch.ts';
-export {
-  type CacheHint,
   type Call,
   clientOf,
   declaredIn,
@@ -18,42 +9,28 @@ export {
   LEGACY_VERSIONS,
   legacyEra,
   MAX_CLIENT_TEXT,
-  MAX_DECLARED,
   type Method,
-  type MethodTable,
   MODERN_VERSIONS,
   modernEra,
   type NotificationHandler,
   negotiate,
   type Peer,
-  type Result,
 } from './eras.ts';
 export {
   headerMismatch,
   internalError,
   invalidParams,
   invalidRequest,
-  MessageError,
   methodNotFound,
   missingCapability,
   parseError,
   RpcError,
-  UnknownMethodError,
 } from './errors.ts';
-export {
-  type ByteBuffer,
-  createByteBuffer,
-  createLineSplitter,
-  LINE_ENDS,
-  type LineEvents,
-  type LineSplitter,
-  MAX_LINE,
-} from './framing.ts';
+export { createByteBuffer, createLineSplitter, MAX_LINE } from './framing.ts';
 export {
   type Decoded,
   decode,
   EncodedResult,
-  type ErrorObject,
   encode,
   encodeError,
   encodeNotification,
@@ -61,7 +38,6 @@ export {
   encodeResult,
   encodeResultBody,
   type Id,
-  type Invalid,
   idIn,
   idKey,
   isId,
@@ -86,4 +62,4 @@ export {
   SHA256,
   SKILLS_EXTENSION,
 } from './meta.ts';
-export { type Client, cancel, createSession, type Handshake, LazyAbortController, type Session } from './session.ts';
+export { type Client, cancel, createSession, type Session } from './session.ts';
