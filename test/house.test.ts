@@ -16,15 +16,23 @@ import {
 } from '../src/hub/upstream/uri-templates.ts';
 import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
-import { MAX_COMPARED, MAX_FILE_BYTES } from '../src/skills/contents.ts';
-import { MOST_FILES } from '../src/skills/digest-cache.ts';
-import { MAX_HEAD } from '../src/skills/front-matter.ts';
-import { MOST_NAMED } from '../src/skills/plugins.ts';
-import { MAX_DEPTH } from '../src/skills/roots.ts';
-import { MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../src/skills/scan.ts';
-import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../src/skills/skill-paths.ts';
-import { LONGEST_ADDRESSED, MOST_SEGMENTS } from '../src/skills/uris.ts';
-import { MAX_DIRECTORIES } from '../src/skills/walk.ts';
+import {
+  LONGEST_ADDRESSED,
+  MAX_COMPARED,
+  MAX_DEPTH,
+  MAX_DIRECTORIES,
+  MAX_FILE_BYTES,
+  MAX_HEAD,
+  MAX_SKILL_BYTES,
+  MAX_SKILL_DIRECTORIES,
+  MAX_SKILL_FILES,
+  MAX_SKILL_TOTAL,
+  MAX_TEXT_HELD,
+  MOST_DIGESTS,
+  MOST_NAMED,
+  MOST_SEGMENTS,
+  SETTLE_MS,
+} from '../src/skills/limits.ts';
 import { MAX_BODIES } from '../src/tools/list.ts';
 import { MAX_READ_BYTES } from '../src/tools/read.ts';
 import { VERSION } from '../src/version.ts';
@@ -63,7 +71,7 @@ const pathsWhere = (holds: (module: Module) => boolean) => modules.filter(holds)
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'version', 'wait', 'hops'],
+  ['protocol', 'model', 'log', 'text', 'clock', 'compare', 'version', 'wait', 'hops'],
   ['files'],
   ['skills'],
   ['catalog', 'hub'],
@@ -288,7 +296,7 @@ test('the numbers among the limits in the README are those in the code', () => {
       `every ${SHORTEST_RELIST_MS / 1000} s, then less and less often, up to ${LONGEST_RELIST_MS / 1000} s apart`,
     ],
     ['a URI read by a template', `${LONGEST_MATCHED.toLocaleString('en')} characters`],
-    ['file digests held in memory', MOST_FILES.toLocaleString('en')],
+    ['file digests held in memory', MOST_DIGESTS.toLocaleString('en')],
     ['digests promised to clients, all together', MOST_PROMISES.toLocaleString('en')],
   ]);
   for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);

@@ -77,7 +77,7 @@ test('a root is walked deep, nested skills are skills, version control and packa
   const program = startProgram(t, { tree });
   assert.deepEqual(await names(program), ['.dot', 'eight', 'out', 'in']);
   assert.deepEqual(warnings(program, tree.path), [
-    `${deep}/eight: is 8 levels down; what lies deeper is left out, here and elsewhere`,
+    `${deep}/eight: is 8 levels down; deeper directories are left out everywhere`,
   ]);
 });
 
@@ -131,7 +131,7 @@ test('a SKILL.md that is a link is served only when it stays inside its skill', 
   assert.deepEqual(await names(program), ['real', 'inside']);
   assert.deepEqual(warnings(program, tree.at('home/.claude/skills')), [
     'nowhere/SKILL.md: is a link that leads nowhere',
-    'outside/SKILL.md: is a link that leaves its skill',
+    'outside/SKILL.md: cannot be read: it is a link that leaves its skill',
   ]);
 });
 
@@ -149,19 +149,20 @@ test('only regular files of a sane size are opened, and nothing blocks', async (
   at('device');
   tree.link('.claude/skills/device/SKILL.md', '/dev/zero');
   at('pipe-link');
-  tree.link('.claude/skills/pipe-link/SKILL.md', at('pipe'));
+  execFileSync('mkfifo', [tree.at('.claude/skills/pipe-link/pipe')]);
+  tree.link('.claude/skills/pipe-link/SKILL.md', 'pipe');
   writeFileSync(at('huge'), skillText('huge', 'x', 'x'.repeat(1024 * 1024)));
   writeFileSync(at('broken'), 'no front matter');
   const program = startProgram(t, { tree });
   assert.deepEqual(await names(program), ['good']);
   assert.deepEqual(warnings(program, tree.at('.claude/skills')), [
     'broken/SKILL.md: there is no front matter',
-    'device/SKILL.md: is not a regular file',
-    'directory/SKILL.md: is not a regular file',
+    'device/SKILL.md: cannot be read: it is a link that leaves its skill',
+    'directory/SKILL.md: cannot be read: it is not a regular file',
     'huge/SKILL.md: cannot be read: it has over 1048576 bytes',
-    'pipe/SKILL.md: is not a regular file',
-    'pipe-link/SKILL.md: is not a regular file',
-    'socket/SKILL.md: is not a regular file',
+    'pipe/SKILL.md: cannot be read: it is not a regular file',
+    'pipe-link/SKILL.md: cannot be read: it is not a regular file',
+    'socket/SKILL.md: cannot be read: it is not a regular file',
   ]);
 });
 

@@ -3,11 +3,12 @@
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
  */
 
-import { createPacer, drive } from '../files/pace.ts';
+import { compare } from '../compare.ts';
+import { createPacer, runSteps } from '../files/pace.ts';
 import type { Contribution, Problem, Resource, Skill, Snapshot, Template, UpstreamTool } from '../model.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
 import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
-import { compare, uriSteps } from '../skills/uris.ts';
+import { uriSteps } from '../skills/uris.ts';
 import type { Fingerprints } from './copies.ts';
 
 export interface SnapshotOptions {
@@ -36,7 +37,7 @@ export async function buildSnapshot(
   const { skills, tools, resources, idle } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
   const names = createNames(skills, findStandIns(skills, options.fingerprints));
-  const { uris, problems: unaddressed } = await drive(uriSteps(names.listed), createPacer());
+  const { uris, problems: unaddressed } = await runSteps(uriSteps(names.listed), createPacer());
   const problems = contributions.flatMap(({ problems = [] }) => problems);
   return Object.freeze({
     generation,

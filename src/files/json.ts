@@ -1,39 +1,40 @@
 /**
- * Settings that other programs keep as JSON.
- * Owns: reading them again only when they change. Leaves alone: what is in them (plugins.ts).
- * Always true: a file that cannot be understood is a Problem, and what it said before, if anything, still holds: most
- * often it is just being written.
+ * JSON files that other programs keep.
+ * Owns: reading them again only when they change. Leaves alone: their meaning (skills/plugins.ts).
+ * Always true: a file that cannot be understood is a Problem, and its last good content still counts: most often it is
+ * just being written.
  */
 import * as v from 'valibot';
 import { messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
 import { shorten } from '../text.ts';
-import { isFresh, isMissing, readRegularFile, statOf, versionOf } from './read.ts';
+import { readStable } from './read.ts';
+import { lookAt } from './stats.ts';
 
 export type JsonReading<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'missing' }
   | { readonly kind: 'faulty' };
 
-/** `role`: what the file is to us, for the person who has to mend it. */
+/** `role`: what the file is for, as its Problem calls it. */
 export type JsonReader = <T>(path: string, schema: v.GenericSchema<unknown, T>, role?: string) => JsonReading<T>;
 
-/** Gives a reader for one look at everything; faults go to `problems`. */
-export function createJsonMemory(): (problems: Problem[]) => JsonReader {
-  const memory = new Map<string, Known>();
+/** Gives a reader for each refresh, which adds faults to `problems`. */
+export function createJsonCache(): (problems: Problem[]) => JsonReader {
+  const cache = new Map<string, Known>();
 
-  function know(path: string): Known {
-    const known = memory.get(path);
-    const seen = versionAt(path);
-    if (seen.kind === 'missing') return NOTHING;
-    if (seen.version !== undefined && seen.version === known?.version) return known;
-    const next = { version: seen.version, ...readJson(path, known?.value) };
-    memory.set(path, next);
+  function load(path: string): Known {
+    const known = cache.get(path);
+    const look = lookAt(path);
+    if (look.kind === 'missing') return MISSING;
+    if (look.kind === 'settled' && look.version === known?.version) return known;
+    const next = readJson(path, known?.value);
+    cache.set(path, next);
     return next;
   }
 
   return (problems) => (path, schema, role) => {
-    const { value, fault } = know(path);
+    const { value, fault } = load(path);
     if (fault !== undefined)
       problems.push({
         where: path,
@@ -51,35 +52,38 @@ export function createJsonMemory(): (problems: Problem[]) => JsonReader {
 
 // --- internal ---
 
-// A fault may quote what the file holds, which may be all of it.
+// A parser's message may quote the file, which may be all of it.
 const LONGEST_FAULT = 1000;
 // Real ones have a few KiB.
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
 
 interface Known {
+  /** Undefined: the file is read again next time. */
   readonly version: string | undefined;
-  /** Undefined: there is no such file, or it was never understood. */
-  readonly value?: unknown;
-  readonly fault?: string;
+  /** Undefined: the file does not exist, or was never understood. */
+  readonly value: unknown;
+  readonly fault: string | undefined;
 }
 
-const NOTHING: Known = { version: undefined };
+const MISSING: Known = { version: undefined, value: undefined, fault: undefined };
 
-/** A version is undefined when it says nothing yet: the file is to be read again next time. */
-function versionAt(path: string): { readonly kind: 'missing' | 'there'; readonly version?: string } {
-  try {
-    const stats = statOf(path);
-    return isFresh(stats) ? { kind: 'there' } : { kind: 'there', version: versionOf(stats) };
-  } catch (error) {
-    return { kind: isMissing(error) ? 'missing' : 'there' };
-  }
-}
-
-function readJson(path: string, last: unknown): Omit<Known, 'version'> {
-  try {
-    const text = readRegularFile(path, MAX_JSON_BYTES).bytes.toString();
-    return { value: JSON.parse(text.replace(/^\ufeff/, '')) };
-  } catch (error) {
-    return isMissing(error) ? {} : { value: last, fault: messageOf(error) };
+function readJson(path: string, last: unknown): Known {
+  const reading = readStable(path, MAX_JSON_BYTES);
+  switch (reading.kind) {
+    case 'missing':
+      return MISSING;
+    case 'moving':
+      return { version: undefined, value: last, fault: 'it is being written' };
+    case 'refused':
+      return { version: undefined, value: last, fault: messageOf(reading.error) };
+    case 'read': {
+      const version = reading.recent ? undefined : reading.version;
+      try {
+        const text = reading.bytes.toString().replace(/^\ufeff/, '');
+        return { version, value: JSON.parse(text), fault: undefined };
+      } catch (error) {
+        return { version, value: last, fault: messageOf(error) };
+      }
+    }
   }
 }

@@ -1,6 +1,6 @@
-/** Long work in short slices, so that a ping in between does not notice. */
+/** Long work in short slices, so that requests are answered in between. */
 
-/** Called between two pieces of work; what it gives, if anything, is to be awaited. */
+/** Called between two steps of work; the caller awaits the result if there is one. */
 export type Pacer = () => Promise<void> | undefined;
 
 export function createPacer(): Pacer {
@@ -16,8 +16,8 @@ export function createPacer(): Pacer {
   };
 }
 
-/** Takes steps until they are done, resting in between when it is time. */
-export async function drive<T>(steps: Generator<void, T>, pace: Pacer): Promise<T> {
+/** Runs a generator to its end, with a break whenever the slice is used up. */
+export async function runSteps<T>(steps: Generator<void, T>, pace: Pacer): Promise<T> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     const rest = pace();
@@ -27,5 +27,5 @@ export async function drive<T>(steps: Generator<void, T>, pace: Pacer): Promise<
 
 // --- internal ---
 
-// Long enough that giving back costs nothing, short enough that nobody waits for it.
+// Long enough that the breaks cost nothing measurable, short enough that a ping is not delayed noticeably.
 const SLICE_MS = 3;

@@ -4,6 +4,7 @@
  * Always true: loading never waits for a server; what comes in the first moment is taken over all at once, so that the
  * first list is whole when everything is quick.
  */
+import { sameItems } from '../compare.ts';
 import type { Hops } from '../hops.ts';
 import type { Log } from '../log.ts';
 import type { Contribution, Source, UpstreamStatus, Watched } from '../model.ts';
@@ -115,8 +116,4 @@ function createNews(tell: (names: readonly string[]) => void): News {
 function reasonOf(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return `server ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
-}
-
-function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
 }

@@ -3,11 +3,11 @@
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
-import { codeOf, isMissing } from '../files/read.ts';
+import { compare } from '../compare.ts';
+import { codeOf, isMissing } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
 import type { ListedSkill, Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Peer } from '../protocol/index.ts';
-import { compare } from '../skills/uris.ts';
 import { oneLine, shorten } from '../text.ts';
 import { type HostOptions, profileOf } from './host-profiles.ts';
 import { pageOf } from './pagination.ts';

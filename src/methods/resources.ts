@@ -6,10 +6,11 @@
  * - bytes other than those this client was promised are refused, not given under the old digest.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
+import { compare } from '../compare.ts';
 import type { ListedSkill, ResourceDefinition, Snapshot, TemplateDefinition } from '../model.ts';
 import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/media-types.ts';
-import { compare, type SkillPath, skillPathAt, uriOf } from '../skills/uris.ts';
+import { type SkillPath, skillPathAt, uriOf } from '../skills/uris.ts';
 import { printable, visibleLine } from '../text.ts';
 import { pageOf } from './pagination.ts';
 import type { Promises } from './promises.ts';

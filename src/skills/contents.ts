@@ -1,83 +1,86 @@
 /**
- * The files of local skills, as they are on disk when asked for.
- * Owns: reading them, digests, manifests. Leaves alone: which files belong to a skill (contents.ts), URIs (address.ts).
+ * The files of local skills, as they are on disk when a client asks for them.
+ * Owns: reading files, digests, manifests. Leaves alone: which files belong to a skill (skill-paths.ts), URIs (uris.ts).
  * Always true:
- * - a manifest is of one version: the directory and its SKILL.md are the same before the first file is read and after the last;
+ * - a manifest describes one version: the directory and its SKILL.md are the same before the first read and after the last;
  * - a file that has not changed is not read again for its digest.
  */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createPacer } from '../files/pace.ts';
-import {
-  codeOf,
-  ELSEWHERE,
-  fileIdentity,
-  isFresh,
-  isMissing,
-  NOFOLLOW,
-  type Reading,
-  readRegularFile,
-  statOf,
-  versionOf,
-} from '../files/read.ts';
+import { NOFOLLOW, REPLACED, readStable } from '../files/read.ts';
+import { codeOf, identityOf, isMissing, isRecent, statOf, versionOf } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
 import type { FileReading, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { SHA256 } from '../protocol/index.ts';
-import { createRecords, type FileRecord, type Records } from './digest-cache.ts';
+import { delay } from '../wait.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter-values.ts';
+import { MAX_COMPARED, MAX_FILE_BYTES, MAX_SKILL_TOTAL, MOST_DIGESTS, READ_ATTEMPTS, READ_PAUSE_MS } from './limits.ts';
 import { textOf } from './media-types.ts';
-import { type Child, find, findFiles, list, MAX_SKILL_TOTAL, Unfit } from './skill-paths.ts';
+import { type Child, find, findFiles, list, type Nothing, Unfit } from './skill-paths.ts';
+import { SKILL_FILE } from './walk.ts';
 
-/** The largest single file that is read at all. */
-export const MAX_FILE_BYTES = MAX_SKILL_TOTAL;
-/** Larger files count as changed when their times say so: to read them costs more than a notification too many. */
-export const MAX_COMPARED = 1024 * 1024;
+/** `directory`: its real path. Nothing is given of what a symbolic link in its place leads to. */
+export type ContentsOf = (directory: string) => SkillFiles;
 
-export interface Library {
-  /** `directory`: without any link. What a link in its place would lead to is never given. */
-  filesOf(directory: string): SkillFiles;
-}
-
-export function createLibrary(): Library {
-  const records = createRecords();
-  const inTurn = createTurns();
-  return {
-    filesOf: (directory) => ({
-      manifest: (signal) => readManifest(directory, records, signal),
-      read: (path) => readFile(directory, path),
-      list: async (path) => (await list(directory, path, createPacer()))?.map(asChild),
-      version: (path) => inTurn(() => contentVersion(directory, path, records)),
-    }),
-  };
+export function createContents(): ContentsOf {
+  const digests = new DigestCache();
+  const inTurn = createQueue();
+  return (directory) => ({
+    manifest: (signal) => readManifest(directory, digests, signal),
+    read: (path) => readFile(directory, path),
+    list: async (path) => (await list(directory, path, createPacer()))?.map(asChild),
+    version: (path) => inTurn(() => contentVersion(directory, path, digests)),
+  });
 }
 
 // --- internal ---
 
-// A manifest that was overtaken by a change is begun again; whoever saves in bursts is done by then.
-const ATTEMPTS = 5;
-const PAUSE_MS = 60;
+interface FileRecord {
+  readonly size: number;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  /** Only of a SKILL.md. */
+  readonly head: FrontMatter | undefined;
+}
 
-async function readManifest(directory: string, records: Records, signal: AbortSignal): Promise<ManifestReading> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (attempt > 0) await new Promise((done) => setTimeout(done, PAUSE_MS));
+/** The records of files by real path and version; the oldest are dropped when there are too many. */
+class DigestCache {
+  readonly #records = new Map<string, { readonly version: string; readonly record: FileRecord }>();
+
+  get(real: string, version: string): FileRecord | undefined {
+    const known = this.#records.get(real);
+    return known?.version === version ? known.record : undefined;
+  }
+
+  set(real: string, version: string, record: FileRecord): void {
+    this.#records.delete(real);
+    this.#records.set(real, { version, record });
+    const [oldest] = this.#records.size > MOST_DIGESTS ? this.#records.keys() : [];
+    if (oldest !== undefined) this.#records.delete(oldest);
+  }
+}
+
+async function readManifest(directory: string, digests: DigestCache, signal: AbortSignal): Promise<ManifestReading> {
+  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+    if (attempt > 0) await delay(READ_PAUSE_MS);
     if (signal.aborted) break;
     try {
-      const reading = await tryManifest(directory, records);
+      const reading = await tryManifest(directory, digests);
       if (reading) return reading;
     } catch (error) {
       if (error instanceof Unfit) return { kind: 'unfit', why: error.message };
       if (!isMissing(error)) return { kind: 'unfit', why: `it cannot be read (${codeOf(error) || messageOf(error)})` };
-      // Something vanished between two looks. If it is the skill itself, no further look will find it.
-      if (find(directory, HEAD_FILE) === 'missing') return { kind: 'gone' };
+      // A file was deleted between two looks. If it was the SKILL.md, another attempt is useless.
+      if (find(directory, SKILL_FILE) === 'missing') return { kind: 'gone' };
     }
   }
   return { kind: 'moving' };
 }
 
-/** Undefined when something changed on the way. */
-async function tryManifest(directory: string, records: Records): Promise<ManifestReading | undefined> {
+/** Undefined when a file changed meanwhile. */
+async function tryManifest(directory: string, digests: DigestCache): Promise<ManifestReading | undefined> {
   const pace = createPacer();
-  const before = identityOf(directory);
+  const before = skillVersion(directory);
   const found = await findFiles(directory, pace);
   const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
   if (total > MAX_SKILL_TOTAL) throw new Unfit(`its files have over ${MAX_SKILL_TOTAL} bytes together`);
@@ -85,38 +88,36 @@ async function tryManifest(directory: string, records: Records): Promise<Manifes
   for (const { path, real, stats } of found) {
     await pace();
     const version = versionOf(stats);
-    const known = records.recall(real, version);
-    // A SKILL.md that is a link to a file met before under its own name still has to be read as what it is.
-    const isKnown = known && (known.head !== undefined || !isHead(path));
-    const record = isKnown ? known : await examine(path, real, version);
+    const known = digests.get(real, version);
+    // A SKILL.md may be a link to a file that was read under its own name, without its front matter.
+    const record = known && (known.head || !isHead(path)) ? known : await examine(path, real, version);
     if (!record) return undefined;
-    // Two changes within one tick of the file system's clock look like one: such a version says nothing yet.
-    if (!isFresh(stats)) records.keep(real, version, record);
+    if (!isRecent(stats)) digests.set(real, version, record);
     files.push({ ...record, path });
   }
-  if (identityOf(directory) !== before) return undefined;
-  const head = files.find(({ path }) => path === HEAD_FILE)?.head;
+  if (skillVersion(directory) !== before) return undefined;
+  const head = files.find(({ path }) => path === SKILL_FILE)?.head;
   if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
-  const listing = files.map(({ path, size, digest }) => ({ path, size, digest }));
-  if (head.kind === 'unfit') return { ...head, files: listing };
-  return { kind: 'whole', manifest: { head: head.fields, files: listing } };
+  const listed = files.map(({ path, size, digest }) => ({ path, size, digest }));
+  if (head.kind === 'unfit') return { ...head, files: listed };
+  return { kind: 'whole', manifest: { head: head.fields, files: listed } };
 }
 
-const HEAD_FILE = 'SKILL.md';
 /** Of this skill, or of one inside it. */
-const isHead = (path: string) => path === HEAD_FILE || path.endsWith(`/${HEAD_FILE}`);
+const isHead = (path: string) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`);
 
-/** A skill that is replaced as a whole gets another directory; one that is edited, another SKILL.md. */
-function identityOf(directory: string): string {
-  return `${fileIdentity(statOf(directory))} ${versionOf(statOf(join(directory, HEAD_FILE)))}`;
+/** Changes when the directory is replaced or its SKILL.md is edited. */
+function skillVersion(directory: string): string {
+  return `${identityOf(statOf(directory))} ${versionOf(statOf(join(directory, SKILL_FILE)))}`;
 }
 
-/** Reads the file; undefined when it has no longer that version. */
-async function examine(path: string, real: string, wanted: string): Promise<FileRecord | undefined> {
-  const { version, bytes } = readRegularFile(real, MAX_FILE_BYTES, NOFOLLOW);
-  if (version !== wanted) return undefined;
-  const record = { size: bytes.length, digest: digestOf(bytes) };
-  return isHead(path) ? { ...record, head: await headOf(bytes) } : record;
+/** Undefined when the file no longer has that version. Throws when it is missing or cannot be read. */
+async function examine(path: string, real: string, version: string): Promise<FileRecord | undefined> {
+  const reading = readStable(real, MAX_FILE_BYTES, NOFOLLOW);
+  if (reading.kind === 'missing' || reading.kind === 'refused') throw reading.error;
+  if (reading.kind === 'moving' || reading.version !== version) return undefined;
+  const { bytes } = reading;
+  return { size: bytes.length, digest: await digestOf(bytes), head: isHead(path) ? await headOf(bytes) : undefined };
 }
 
 async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
@@ -125,69 +126,59 @@ async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
   return readFrontMatter(text);
 }
 
-/** The digest of a file, so that one which was only touched is the same; undefined when there is none. */
-function contentVersion(directory: string, path: string, records: Records): string | undefined {
+/** The file's digest, so that touching it changes nothing; for a large file its version. Undefined: no such file. */
+async function contentVersion(directory: string, path: string, digests: DigestCache): Promise<string | undefined> {
   let version: string | undefined;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
     const spot = find(directory, path);
     if (typeof spot !== 'object' || !spot.stats.isFile()) return undefined;
     const { real, stats } = spot;
     version = versionOf(stats);
-    const known = records.recall(real, version);
+    const known = digests.get(real, version);
     if (known) return known.digest;
     if (stats.size > MAX_COMPARED) return version;
-    const reading = attemptRead(real);
-    if (reading?.version !== version) continue; // It was replaced or written to meanwhile.
-    const digest = digestOf(reading.bytes);
-    if (!isFresh(stats)) records.keep(real, version, { size: reading.bytes.length, digest });
+    const reading = readStable(real, MAX_COMPARED, NOFOLLOW);
+    if (reading.kind === 'refused') throw reading.error;
+    if (reading.kind !== 'read' || reading.version !== version) continue; // It was replaced or written to meanwhile.
+    const digest = await digestOf(reading.bytes);
+    if (!isRecent(stats)) digests.set(real, version, { size: reading.bytes.length, digest, head: undefined });
     return digest;
   }
   return version;
 }
 
-/** Undefined when it is gone. */
-function attemptRead(real: string): Reading | undefined {
-  try {
-    return readRegularFile(real, MAX_COMPARED, NOFOLLOW);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-/** One piece of work after the other, with rests: whoever asks for a thousand must not hold everybody else. */
-function createTurns() {
+/** Runs one task after the other with breaks: a client that asks for a thousand files must not delay all others. */
+function createQueue() {
   const pace = createPacer();
   let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => T): Promise<T> => {
-    const next = last.then(pace).then(work);
-    last = next.catch(() => {}); // A failure is for the one who asked.
+  return <T>(task: () => Promise<T>): Promise<T> => {
+    const next = last.then(pace).then(task);
+    last = next.catch(() => {}); // The caller of the task gets its failure.
     return next;
   };
 }
 
+const REFUSALS: Readonly<Record<Exclude<Nothing, 'missing'>, string>> = {
+  outside: 'is, or is behind, a link that leaves the skill',
+  moved: `is in a directory that ${REPLACED}`,
+  closed: 'cannot be read: access is denied, or the disk has errors',
+};
+
 async function readFile(directory: string, path: string): Promise<FileReading> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
     const spot = find(directory, path);
     if (spot === 'missing') return { kind: 'missing' };
-    if (spot === 'outside') return { kind: 'refused', why: 'is or passes a link that leaves the skill' };
-    if (spot === 'moved') return { kind: 'refused', why: `lies in a directory that ${ELSEWHERE}` };
-    if (spot === 'closed')
-      return { kind: 'refused', why: 'cannot be read: access is denied, or its disk is in trouble' };
-    const { real, stats } = spot;
-    if (stats.isDirectory()) return { kind: 'directory' };
-    if (!stats.isFile()) return { kind: 'refused', why: 'is not a regular file' };
-    if (stats.size > MAX_FILE_BYTES) return { kind: 'refused', why: `is over ${MAX_FILE_BYTES} bytes` };
-    try {
-      const { version, bytes } = readRegularFile(real, MAX_FILE_BYTES, NOFOLLOW);
-      // What was opened must be what the path still leads to, or a directory was swapped on the way.
-      const again = find(directory, path);
-      if (version === undefined || typeof again !== 'object' || versionOf(again.stats) !== version) continue;
-      return { kind: 'read', bytes };
-    } catch (error) {
-      if (isMissing(error)) continue;
-      return { kind: 'refused', why: `cannot be read (${codeOf(error) || messageOf(error)})` };
-    }
+    if (typeof spot === 'string') return { kind: 'refused', why: REFUSALS[spot] };
+    if (spot.stats.isDirectory()) return { kind: 'directory' };
+    if (!spot.stats.isFile()) return { kind: 'refused', why: 'is not a regular file' };
+    if (spot.stats.size > MAX_FILE_BYTES) return { kind: 'refused', why: `is over ${MAX_FILE_BYTES} bytes` };
+    const reading = readStable(spot.real, MAX_FILE_BYTES, NOFOLLOW);
+    if (reading.kind === 'refused')
+      return { kind: 'refused', why: `cannot be read (${codeOf(reading.error) || messageOf(reading.error)})` };
+    if (reading.kind !== 'read') continue;
+    // The path must still lead to the file that was opened: a directory may have been replaced meanwhile.
+    const again = find(directory, path);
+    if (typeof again === 'object' && versionOf(again.stats) === reading.version) return reading;
   }
   return { kind: 'moving' };
 }
@@ -196,6 +187,8 @@ function asChild({ name, stats }: Child): SkillChild {
   return stats.isDirectory() ? { name, kind: 'directory' } : { name, kind: 'file', size: Number(stats.size) };
 }
 
-function digestOf(bytes: Uint8Array): string {
+async function digestOf(bytes: Uint8Array): Promise<string> {
+  // Loaded on first use: loading it takes a tenth of the program's start.
+  const { createHash } = await import('node:crypto');
   return `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
 }

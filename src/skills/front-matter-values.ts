@@ -5,7 +5,8 @@
  * Owns: the typing. Leaves alone: where the block begins and ends, and YAML's grammar (skill.ts).
  * Always true: what cannot be told for certain is refused, never guessed.
  */
-import { cutHead, MAX_HEAD, parseYaml } from './front-matter.ts';
+import { cutHead, parseYaml } from './front-matter.ts';
+import { MAX_HEAD } from './limits.ts';
 
 export type FrontMatter =
   | { readonly kind: 'read'; readonly fields: Readonly<Record<string, unknown>> }

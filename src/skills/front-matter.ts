@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import type { Problem } from '../model.ts';
+import { MAX_BLANK, MAX_HEAD } from './limits.ts';
 
 /** The front matter of a SKILL.md. Unknown keys are kept out, not refused: other agents have their own. */
 export const SkillHead = v.object({
@@ -20,11 +21,6 @@ export type HeadReading =
       readonly note: string | undefined;
     }
   | { readonly kind: 'unusable'; readonly why: string };
-
-/** Characters of front matter. The largest real block is a few KiB. */
-export const MAX_HEAD = 32 * 1024;
-/** White space in a row, of any kind. The YAML reader takes quadratic time for it, so it never sees a long run. */
-export const MAX_BLANK = 1000;
 
 /** At once when it can be told at once, which for thousands of files is worth much. */
 export function readHead(text: string): HeadReading | Promise<HeadReading> {

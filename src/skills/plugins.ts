@@ -4,14 +4,15 @@
  * Always true: a plugin gives only the skills it names, never the rest of a repository it shares with others; what
  * cannot be understood is a Problem of its own and stops nothing else.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { createJsonMemory, type JsonReader } from '../files/json.ts';
-import { codeOf, isBelow, isMissing, watchEntry } from '../files/read.ts';
+import { createJsonCache, type JsonReader } from '../files/json.ts';
+import { codeOf, isBelow, isMissing, isSameDirectory, watchEntry } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
 import type { Plugin, Problem, Watched } from '../model.ts';
 import { shorten } from '../text.ts';
+import { MOST_NAMED } from './limits.ts';
 import { claudeHome, expandHome, type Root, type Surroundings } from './roots.ts';
 import { SKILL_FILE } from './walk.ts';
 
@@ -35,7 +36,7 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
   const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
   const file = expandHome(options, options.pluginsFile ?? join(pluginsRoot, 'installed_plugins.json'));
   const settings = settingsFiles(options);
-  const readerFor = createJsonMemory();
+  const readerFor = createJsonCache();
 
   return () => {
     const problems: Problem[] = [];
@@ -66,9 +67,6 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
 // What a message shows of a text that a file may make as long as it likes.
 const LONGEST_ID = 100;
 const LONGEST_PATH = 300;
-
-/** Paths that one manifest may name: each is looked at in every refresh, and the largest marketplace names 200. */
-export const MOST_NAMED = 2000;
 
 const PLUGIN_ROOT = { provider: 'claude', location: 'plugin' } as const;
 
@@ -134,12 +132,7 @@ function installPath(
 }
 
 function isSameProject(projectPath: string | undefined, cwd: string): boolean {
-  if (projectPath === undefined || !isAbsolute(projectPath)) return false;
-  try {
-    return realpathSync(projectPath) === realpathSync(cwd);
-  } catch {
-    return false; // The other project is gone.
-  }
+  return projectPath !== undefined && isAbsolute(projectPath) && isSameDirectory(projectPath, cwd);
 }
 
 type Kind =

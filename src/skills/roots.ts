@@ -3,9 +3,11 @@
  * Owns: the table of providers. Leaves alone: what is inside a root (scan.ts), plugins (plugins.ts).
  * Always true: custom roots come first, then `agents`, then the other providers by name; project before global.
  */
-import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { isSameDirectory } from '../files/stats.ts';
 import type { Location, Plugin } from '../model.ts';
+import { MAX_DEPTH } from './limits.ts';
 
 export interface Root {
   readonly directory: string;
@@ -31,9 +33,6 @@ export interface RootOptions extends Surroundings {
   readonly scanDefaultDirs: boolean;
   readonly followSymlinks: boolean;
 }
-
-/** A skill is rarely deeper than three levels; eight ends a runaway walk. */
-export const MAX_DEPTH = 8;
 
 export function findRoots(options: RootOptions): readonly Root[] {
   const { cwd, scanDefaultDirs, followSymlinks } = options;
@@ -139,15 +138,6 @@ function isDirectory(path: string): boolean {
     return statSync(path).isDirectory();
   } catch {
     return false; // Missing, or not ours to look into.
-  }
-}
-
-function isSameDirectory(a: string, b: string): boolean {
-  if (a === b) return true;
-  try {
-    return realpathSync.native(a) === realpathSync.native(b);
-  } catch {
-    return false; // There need not be a home, nor any of the others.
   }
 }
 

@@ -7,11 +7,11 @@
  * time that folding every text would take, and no second 64 MiB).
  */
 import { basename } from 'node:path';
+import { compare } from '../compare.ts';
 import { createPacer } from '../files/pace.ts';
 import type { ListedSkill, Skill } from '../model.ts';
 import { composed, visible } from '../text.ts';
 import { type Bodies, createBodies } from './bodies.ts';
-import { compare } from './uris.ts';
 
 export interface Hit {
   readonly listed: ListedSkill;

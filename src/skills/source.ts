@@ -3,7 +3,8 @@
  * Owns: putting roots, plugins and the scan together. Leaves alone: which of the skills are shown (catalog/snapshot.ts).
  */
 import { dirname } from 'node:path';
-import { watchEntry } from '../files/read.ts';
+import { sameItems } from '../compare.ts';
+import { watchEntry } from '../files/stats.ts';
 import type { Contribution, Problem, Source, Watched } from '../model.ts';
 import { createPluginFinder, type PluginOptions } from './plugins.ts';
 import { findRoots, type Root, type RootOptions } from './roots.ts';
@@ -61,14 +62,7 @@ function watchedFor(roots: readonly Root[], directories: readonly Watched[]): Wa
 }
 
 function isSame(a: Contribution, b: Contribution): boolean {
-  return (
-    sameItems(a.skills ?? [], b.skills ?? [], (one, other) => one === other) &&
-    sameItems(a.problems ?? [], b.problems ?? [], sameProblem)
-  );
-}
-
-function sameItems<T>(a: readonly T[], b: readonly T[], same: (one: T, other: T) => boolean): boolean {
-  return a.length === b.length && a.every((one, at) => same(one, b[at] as T));
+  return sameItems(a.skills ?? [], b.skills ?? []) && sameItems(a.problems ?? [], b.problems ?? [], sameProblem);
 }
 
 function sameWatched(a: Watched, b: Watched): boolean {

@@ -6,13 +6,10 @@
  * - a URI ends with the skill's own name, encoded where it must be; a path taken from a URI never leaves the skill by its text.
  */
 import { sep } from 'node:path';
+import { compare } from '../compare.ts';
 import type { ListedSkill, Problem, Skill, SkillUris } from '../model.ts';
 import { UNLAWFUL, VALID_NAME } from './front-matter.ts';
-
-/** A skill lies at most 8 levels below its root, and nobody nests files a hundred deep. Each level costs a look-up. */
-export const MOST_SEGMENTS = 128;
-/** Of a name with a URI. Encoded it has nine times as many characters at most, which leaves room for a path behind it. */
-export const LONGEST_ADDRESSED = 512;
+import { LONGEST_ADDRESSED, LONGEST_URI, MOST_SEGMENTS } from './limits.ts';
 
 export interface UriAssignment {
   readonly uris: SkillUris;
@@ -112,16 +109,9 @@ export function isPlainSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..' && !UNSAFE.test(segment);
 }
 
-/** By code units: the same on every machine. */
-export function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
 // --- internal ---
 
 const SCHEME = 'skill://';
-// The longest path most systems take has 4096 bytes; percent-encoding triples it at most.
-const LONGEST_URI = 3 * 4096;
 // On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
 const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
-import { MAX_HEAD, readHead } from '../../src/skills/front-matter.ts';
+import { readHead } from '../../src/skills/front-matter.ts';
 import { readFrontMatter } from '../../src/skills/front-matter-values.ts';
+import { MAX_HEAD } from '../../src/skills/limits.ts';
 
 const DATE = ['2026', '01', '02'].join('-');
 

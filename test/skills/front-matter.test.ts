@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutHead, MAX_HEAD, readHead, readPlainHead, readYamlHead } from '../../src/skills/front-matter.ts';
+import { cutHead, readHead, readPlainHead, readYamlHead } from '../../src/skills/front-matter.ts';
+import { MAX_HEAD } from '../../src/skills/limits.ts';
 
 const BASE = 'name: pdf\ndescription: About PDF files';
 const fenced = (block: string, body = '# Body\n') => `---\n${block}\n---\n${body}`;

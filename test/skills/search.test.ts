@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Skill } from '../../src/model.ts';
-import { createLibrary } from '../../src/skills/contents.ts';
+import { createContents } from '../../src/skills/contents.ts';
 import { mentions, searchSkills, windowAround } from '../../src/skills/search.ts';
 
 const NEVER = new AbortController().signal;
-const { filesOf } = createLibrary();
+const filesOf = createContents();
 
 function listed(name: string, text: string | undefined, read: () => string): ListedSkill {
   const directory = `/skills/${name}`;

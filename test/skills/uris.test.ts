@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Location, Plugin, Skill } from '../../src/model.ts';
-import { createLibrary } from '../../src/skills/contents.ts';
+import { createContents } from '../../src/skills/contents.ts';
 import { createUris, skillPathAt, uriOf } from '../../src/skills/uris.ts';
 
-const { filesOf } = createLibrary();
+const filesOf = createContents();
 
 interface Sketch {
   readonly name: string;

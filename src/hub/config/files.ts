@@ -6,9 +6,9 @@
  * - a file that cannot be understood, as while it is being written, counts as what it last was.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isMissing, NOFOLLOW, type Reading, readRegularFile, versionOf, watchEntry } from '../../files/read.ts';
+import { NOFOLLOW, readStable } from '../../files/read.ts';
+import { isSameDirectory, lookAt, lstatOf, watchEntry } from '../../files/stats.ts';
 import { messageOf } from '../../log.ts';
 import type { Problem, Watched } from '../../model.ts';
 import { isObject, type Params } from '../../protocol/index.ts';
@@ -90,21 +90,18 @@ export interface Understood {
 
 /** `careful`: the file may be a stranger's. It must not be a link, which would be another project's file. */
 export function readEntries(file: string, careful: boolean): Entries {
-  let reading: Reading;
-  try {
-    if (careful && lstatSync(file).isSymbolicLink()) return { kind: 'broken', why: LINK };
-    reading = readRegularFile(file, careful ? MAX_PROJECT_FILE : MAX_FILE, careful ? NOFOLLOW : 0);
-  } catch (error) {
-    if (!isMissing(error)) return { kind: 'broken', why: `cannot be read: ${messageOf(error)}` };
-    return { kind: 'absent' };
-  }
-  const { bytes, fresh } = reading;
+  if (careful && isLink(file)) return { kind: 'broken', why: LINK };
+  const reading = readStable(file, careful ? MAX_PROJECT_FILE : MAX_FILE, careful ? NOFOLLOW : 0);
+  if (reading.kind === 'missing') return { kind: 'absent' };
+  if (reading.kind === 'refused') return { kind: 'broken', why: `cannot be read: ${messageOf(reading.error)}` };
+  if (reading.kind === 'moving') return { kind: 'broken', why: 'cannot be read: it is being written' };
+  const { bytes } = reading;
   const parsed = parse(bytes.toString('utf8'));
   if (!parsed) return { kind: 'broken', why: 'is not a JSON object' };
   const { mcpServers = {} } = parsed;
   if (!isObject(mcpServers)) return { kind: 'broken', why: 'mcpServers must be an object' };
   const digest = careful ? createHash('sha256').update(bytes).digest('hex') : '';
-  const version = fresh ? undefined : reading.version;
+  const version = reading.recent ? undefined : reading.version;
   return { kind: 'read', version, digest, ...chosenOf(Object.entries(mcpServers)) };
 }
 
@@ -144,13 +141,9 @@ function chosenOf(entries: readonly (readonly [string, unknown])[]): Pick<Unders
 /** What is known of a file, if that still holds: some have megabytes, and are looked at every few seconds. */
 function unchanged(file: string, known: Understood | undefined): Understood | undefined {
   if (known?.version === undefined) return undefined;
-  try {
-    // Not through a link: what was read was none, or is read anew.
-    const stats = lstatSync(file, { bigint: true });
-    return versionOf(stats) === known.version ? known : undefined;
-  } catch {
-    return undefined; // Reading it tells why.
-  }
+  // Not through a link: a link has a version of its own, so the file is read again.
+  const look = lookAt(file, lstatOf);
+  return look.kind === 'settled' && look.version === known.version ? known : undefined;
 }
 
 /** Why a project's servers are not started; undefined: they are. */
@@ -176,15 +169,14 @@ function filesOf({ cwd, home, configFiles, trustProject }: FileOptions): readonl
   const project = { file: projectFile(cwd), needsTrust: !trustProject, mustExist: false };
   const given = configFiles.map((file) => ({ file: resolve(cwd, file), needsTrust: false, mustExist: true }));
   // In the home directory the project's file is the user's own.
-  return [user, ...(realPath(cwd) === realPath(home) ? [] : [project]), ...given];
+  return [user, ...(isSameDirectory(cwd, home) ? [] : [project]), ...given];
 }
 
-/** A home may be reached by a link, while the working directory is told without. */
-function realPath(directory: string): string {
+function isLink(file: string): boolean {
   try {
-    return realpathSync(directory);
+    return lstatOf(file).isSymbolicLink();
   } catch {
-    return directory; // It does not exist, or cannot be looked at: reading what is in it tells which.
+    return false; // Reading the file gives the reason.
   }
 }
 

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as v from 'valibot';
-import { isMissing, readRegularFile } from '../../files/read.ts';
+import { readStable } from '../../files/read.ts';
 import { messageOf } from '../../log.ts';
 import type { Environment } from '../connection/launch.ts';
 
@@ -65,13 +65,11 @@ function keyOf(file: string): string {
 }
 
 function readRecord(record: string): TrustRecord {
-  let text: string;
-  try {
-    text = readRegularFile(record, MAX_RECORD).bytes.toString('utf8');
-  } catch (error) {
-    if (isMissing(error)) return { files: {} };
-    throw error;
-  }
+  const reading = readStable(record, MAX_RECORD);
+  if (reading.kind === 'missing') return { files: {} };
+  if (reading.kind === 'refused') throw reading.error;
+  if (reading.kind === 'moving') throw new Error('it is being written');
+  const text = reading.bytes.toString('utf8');
   // A record that cannot be understood trusts nothing; the next `skillwire trust` writes a new one.
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), TrustRecord), text);
   return parsed.success ? parsed.output : { files: {} };

@@ -4,10 +4,11 @@
  * and filters, which are the same for everything (skills/resolve.ts, catalog/snapshot.ts).
  * Always true: no resource of one server can stand in the place of another's, or of a skill's file.
  */
+
+import { compare } from '../../compare.ts';
 import { messageOf } from '../../log.ts';
 import type { Resource, Skill, Template, ToolCall, ToolResult, ToolView, UpstreamTool } from '../../model.ts';
 import { internalError, isObject, isProgressToken, type Params, RpcError } from '../../protocol/index.ts';
-import { compare } from '../../skills/uris.ts';
 import { visibleLine } from '../../text.ts';
 import { checkParamHeaders } from '../connection/param-headers.ts';
 import { publicName, type RoutedTool } from '../upstreams.ts';

@@ -4,11 +4,12 @@
  * Always true: a definition that cannot be passed on is left out alone, and said so; a list that cannot be had is the
  * one that was had last.
  */
+
+import { compare } from '../../compare.ts';
 import { messageOf } from '../../log.ts';
 import type { Problem } from '../../model.ts';
 import { isObject, type Params, RpcError, SKILLS_EXTENSION } from '../../protocol/index.ts';
 import { createFilter } from '../../skills/filter.ts';
-import { compare } from '../../skills/uris.ts';
 import { printable, shorten, visibleLine } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
