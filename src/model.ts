@@ -40,9 +40,13 @@ export interface Skill {
 
 /** The files of one skill. Paths are relative to it, with slashes on every system: `references/forms.md`. */
 export interface SkillFiles {
-  /** All files with size and digest, of one version of the skill. */
-  manifest(signal: AbortSignal): Promise<ManifestReading>;
-  read(path: string, signal: AbortSignal): Promise<FileReading>;
+  /**
+   * All files with size and digest, of one version of the skill. `records`: the files that the same request has read so
+   * far, by real path; they are not read again, so that two manifests agree about a file that both contain.
+   */
+  manifest(signal: AbortSignal, records?: Map<string, FileRecord>): Promise<ManifestReading>;
+  /** `maxBytes`: a longer file is refused without being read. */
+  read(path: string, signal: AbortSignal, maxBytes?: number): Promise<FileReading>;
   /** The direct children of a directory, by name; the skill itself is ''. Undefined: no directory that can be read. */
   list(path: string, signal: AbortSignal): Promise<readonly SkillChild[] | undefined>;
   /** Equal as long as the file's bytes are; undefined when there is no such file. */
@@ -62,6 +66,20 @@ export interface ManifestFile {
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
 }
+
+/** What reading one file has given. */
+export interface FileRecord {
+  readonly size: number;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  /** Only of a SKILL.md. */
+  readonly head: FrontMatter | undefined;
+}
+
+/** Front matter as JSON values. */
+export type FrontMatter =
+  | { readonly kind: 'read'; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'unfit'; readonly why: string };
 
 export type ManifestReading =
   | { readonly kind: 'whole'; readonly manifest: Manifest }

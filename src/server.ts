@@ -9,14 +9,12 @@ import { startTriggers } from './catalog/triggers.ts';
 import { type Settings, TOOL_NAMES } from './config.ts';
 import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
-import { createPromises } from './methods/promises.ts';
 import { createPromptTable, promptMethods } from './methods/prompts.ts';
 import { createResourceUpdates, resourceState, subscribeMethods } from './methods/resource-updates.ts';
 import { resourceMethods, resourcesDigest } from './methods/resources.ts';
-import { examineSkills, skillMethods } from './methods/skills-extension.ts';
+import { createSkillsExtension } from './methods/skills-extension.ts';
 import { createSubscriptions, type ListTopic, updatedNotice } from './methods/subscriptions.ts';
 import { createToolTable, toolMethods } from './methods/tools.ts';
-import { createUnlisted } from './methods/unlisted.ts';
 import type { Problem, Snapshot, Source, UpstreamStatus } from './model.ts';
 import { createDispatcher, type Handle, legacyEra, modernEra, type Peer, SKILLS_EXTENSION } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
@@ -70,10 +68,9 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   const registry: Registry = createRegistry(sources, { ...settings, isComplete: lists.isComplete });
   const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, lists, settings.cwd, log);
   const table = createToolTable(own, { ...settings, sparing: settings.tools === 'auto' });
-  const unlisted = createUnlisted(log);
-  const promises = createPromises();
+  const skills = createSkillsExtension(lists, log);
   const prompts = settings.prompts ? createPromptTable(settings) : undefined;
-  const updates = createResourceUpdates(registry, lists, resourceState, promises, report('telling of a change'));
+  const updates = createResourceUpdates(registry, lists, resourceState, report('telling of a change'));
   const topics: ListTopic[] = [
     { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: table.digest },
     { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
@@ -94,8 +91,8 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   };
   const shared = [
     ...toolMethods(registry, lists, table),
-    ...resourceMethods(lists, promises),
-    ...skillMethods(lists, unlisted, promises),
+    ...resourceMethods(lists),
+    ...skills.methods,
     ...(prompts ? promptMethods(lists, prompts, loadedText) : []),
   ];
   const eras = [
@@ -110,7 +107,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   ];
   const handle = createDispatcher(eras, (method, error) => report(method)(error));
 
-  const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...unlisted.problems(snapshot)];
+  const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...skills.problems(snapshot)];
   const status = () => sources.flatMap((source) => source.status?.() ?? []);
   const endSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
   let graceTimer: NodeJS.Timeout | undefined;
@@ -129,7 +126,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
       healthOf(registry.current(), table.size, problemsOf, isOperator ? status() : status().map(withoutReason)),
     async examine() {
       const snapshot = await registry.refresh('examine');
-      await examineSkills(snapshot, unlisted, new AbortController().signal);
+      await skills.examine(snapshot, new AbortController().signal);
       return problemsOf(snapshot);
     },
     status,

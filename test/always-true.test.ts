@@ -8,12 +8,10 @@ import { settingsFrom } from '../src/config.ts';
 import { createSkillwire } from '../src/index.ts';
 import { createLog } from '../src/log.ts';
 import { cancelled } from '../src/methods/lifecycle.ts';
-import { createPromises } from '../src/methods/promises.ts';
 import { createPromptTable, promptMethods } from '../src/methods/prompts.ts';
 import { resourceMethods } from '../src/methods/resources.ts';
-import { skillMethods } from '../src/methods/skills-extension.ts';
+import { createSkillsExtension } from '../src/methods/skills-extension.ts';
 import { createToolTable, toolMethods } from '../src/methods/tools.ts';
-import { createUnlisted } from '../src/methods/unlisted.ts';
 import type { Contribution, Source, Tool } from '../src/model.ts';
 import { createDispatcher, invalidParams, legacyEra, type Method } from '../src/protocol/index.ts';
 import { createSkillSource } from '../src/skills/source.ts';
@@ -66,8 +64,8 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   const prompts = createPromptTable(OPTIONS);
   const handlers = [
     ...toolMethods(counting, lists, createToolTable([skillTool(lists, SILENT)], OPTIONS)),
-    ...resourceMethods(lists, createPromises()),
-    ...skillMethods(lists, createUnlisted(SILENT), createPromises()),
+    ...resourceMethods(lists),
+    ...createSkillsExtension(lists, SILENT).methods,
     ...promptMethods(lists, prompts, loadedText),
   ];
   const uri = 'skill://custom/old';

@@ -14,7 +14,6 @@ import {
   MOST_EXPRESSIONS,
   MOST_TEMPLATES,
 } from '../src/hub/upstream/uri-templates.ts';
-import { MOST_PROMISES } from '../src/methods/promises.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
 import {
   LONGEST_ADDRESSED,
@@ -297,7 +296,6 @@ test('the numbers among the limits in the README are those in the code', () => {
     ],
     ['a URI read by a template', `${LONGEST_MATCHED.toLocaleString('en')} characters`],
     ['file digests held in memory', MOST_DIGESTS.toLocaleString('en')],
-    ['digests promised to clients, all together', MOST_PROMISES.toLocaleString('en')],
   ]);
   for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);
   assert.match(limits, new RegExp(`at least ${SETTLE_MS} ms apart`));

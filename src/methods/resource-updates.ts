@@ -8,7 +8,6 @@ import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Session } from '../protocol/index.ts';
 import { skillPathAt } from '../skills/uris.ts';
-import type { Promises } from './promises.ts';
 import { isServed, nothingAt, textParam } from './resources.ts';
 
 /** Far more than anybody looks at; a list is not a way to fill our memory. */
@@ -23,7 +22,6 @@ export interface ResourceUpdates {
 }
 
 export interface Reader {
-  readonly session: Session;
   /** Called once, before anything is told: the URIs that will be followed. */
   begin(served: readonly string[]): void;
   tell(uri: string, reason: string): void;
@@ -33,7 +31,6 @@ export function createResourceUpdates(
   registry: Registry,
   lists: FirstLists,
   stateOf: StateOf,
-  promises: Promises,
   onFault: (error: unknown) => void,
 ): ResourceUpdates {
   const watched = new Map<string, Watched>();
@@ -44,11 +41,7 @@ export function createResourceUpdates(
       const state = await stateOf(snapshot, uri);
       if (state === entry.state) continue;
       entry.state = state;
-      for (const { session, tell } of entry.readers) {
-        // Before it is told: it may read at once.
-        promises.release(session, uri);
-        tell(uri, `resource changed (${reason})`);
-      }
+      for (const { tell } of entry.readers) tell(uri, `resource changed (${reason})`);
     }
   }
 
@@ -121,7 +114,6 @@ export function subscribeMethods(
         session.ended.addEventListener('abort', () => control.abort(), { signal: control.signal });
         held.set(uri, control);
         const reader: Reader = {
-          session,
           begin(served) {
             if (served.length > 0) return;
             held.delete(uri);

@@ -2,8 +2,8 @@
  * `resources/*`: the files of skills, and what upstream servers have to read.
  * Owns: which resources are listed, and how their content is put. Leaves alone: files (skills/library.ts), URIs (skills/address.ts).
  * Always true:
- * - text is given as text only when its bytes are UTF-8, so a reader gets back exactly the bytes that are there;
- * - bytes other than those this client was promised are refused, not given under the old digest.
+ * - a file is read when it is asked for; hosts compare it with the digest that they know;
+ * - bytes are given as text only when they are UTF-8, so a reader gets back exactly the bytes that are there.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
 import { compare } from '../compare.ts';
@@ -13,12 +13,11 @@ import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/media-types.ts'
 import { type SkillPath, skillPathAt, uriOf } from '../skills/uris.ts';
 import { printable, visibleLine } from '../text.ts';
 import { pageOf } from './pagination.ts';
-import type { Promises } from './promises.ts';
 
 /** What a file holds may change at any time, and is this user's own: a client asks again each time. */
 export const NO_CACHE = { ttlMs: 0, cacheScope: 'private' } as const;
 
-export function resourceMethods(lists: FirstLists, promises: Promises): readonly Method[] {
+export function resourceMethods(lists: FirstLists): readonly Method[] {
   return [
     {
       name: 'resources/list',
@@ -43,7 +42,7 @@ export function resourceMethods(lists: FirstLists, promises: Promises): readonly
       cache: NO_CACHE,
       async run({ uri: asked }, call) {
         const uri = textParam(asked);
-        return readResource(await lists.snapshotWith((now) => isServed(now, uri)), uri, promises, call);
+        return readResource(await lists.snapshotWith((now) => isServed(now, uri)), uri, call);
       },
     },
     {
@@ -93,7 +92,6 @@ export function textParam(uri: unknown): string {
 // SDK clients stop after 64 pages: this many give them 32,000 resources.
 const PAGE = 500;
 const LONGEST_ECHO = 300;
-const CHANGED = 'has changed since it was listed; call skills/get for its new digest, then read it again';
 
 const SKILL_FILE: TemplateDefinition = {
   uriTemplate: 'skill://{provider}/{skill}/{+file}',
@@ -126,7 +124,7 @@ function skillDefinition(root: string, { id, skill }: ListedSkill): ResourceDefi
   };
 }
 
-async function readResource(snapshot: Snapshot, uri: string, promises: Promises, call: Call): Promise<object> {
+async function readResource(snapshot: Snapshot, uri: string, call: Call): Promise<object> {
   const foreign = snapshot.resources.get(uri);
   if (foreign) return foreign.read(call);
   const place = skillPathAt(snapshot.uris, uri);
@@ -139,7 +137,6 @@ async function readResource(snapshot: Snapshot, uri: string, promises: Promises,
   const reading = await listed.skill.files.read(path, call.signal);
   switch (reading.kind) {
     case 'read':
-      if (!(await promises.allow(call.session, uriOf(root, path), reading.bytes))) throw nothingAt(uri, CHANGED);
       return { contents: [contentOf(uriOf(root, path), path, reading.bytes)] };
     case 'missing':
       throw nothingAt(uri);

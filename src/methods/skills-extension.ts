@@ -1,21 +1,22 @@
 /**
  * `skills/list` and `skills/get`: the Skills extension (SEP-2640).
- * Owns: entries, and the rules a skill must meet to have one. Leaves alone: digests and front matter (skills/library.ts).
+ * Owns: the entries, the rules that a skill must meet to have one, and the Problems of skills that do not.
+ * Leaves alone: digests and front matter (skills/contents.ts).
  * Always true:
- * - an entry is whole and of one version; a file that stands in several entries of a list has one digest in all of them;
- * - a skill that cannot have an entry is a Problem and still loads by tool; one that is gone is just left out.
+ * - an entry is complete and of one version of the skill; entries of one response agree about a file that they share;
+ * - a skill that cannot have an entry is a Problem as long as that is so, and still loads by tool.
  */
 import * as v from 'valibot';
 import type { FirstLists } from '../catalog/first-lists.ts';
-import type { ListedSkill, SkillUris, Snapshot } from '../model.ts';
-import { internalError, isObject, type Method, type Params, type Session } from '../protocol/index.ts';
+import type { Log } from '../log.ts';
+import type { FileRecord, ListedSkill, Problem, Skill, Snapshot } from '../model.ts';
+import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
 import { UNLAWFUL, VALID_NAME } from '../skills/front-matter.ts';
-import { parentsOf, skillPathAt, uriOf } from '../skills/uris.ts';
+import { skillPathAt, uriOf } from '../skills/uris.ts';
 import { visibleLine } from '../text.ts';
+import { delay } from '../wait.ts';
 import { itemsAfter, nextAfter } from './pagination.ts';
-import type { Promises } from './promises.ts';
 import { isServed, NO_CACHE, nothingAt, textParam } from './resources.ts';
-import type { Unlisted } from './unlisted.ts';
 
 /** What the Agent Skills specification asks of front matter. One bad entry makes SDK hosts refuse the whole list. */
 const Head = v.looseObject({
@@ -44,61 +45,98 @@ export interface SkillEntry {
   readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[] | 'dynamic';
 }
 
-export function skillMethods(lists: FirstLists, unlisted: Unlisted, promises: Promises): readonly Method[] {
-  const promise = (session: Session, { resources }: SkillEntry) => {
-    for (const { uri, digest } of filesIn(resources)) promises.make(session, uri, digest);
-  };
-  return [
-    {
-      name: 'skills/list',
-      cache: NO_CACHE,
-      async run({ cursor }, { session, signal }) {
-        const { uris } = await lists.complete();
-        const rest = itemsAfter('skills', familiesOf(uris), ({ root }) => root, cursor);
-        const entryOf = createReader(unlisted, signal);
-        const skills: SkillEntry[] = [];
-        let files = 0;
-        for (const family of rest) {
-          if (signal.aborted) break;
-          const entries = await entriesOf(family, entryOf);
-          skills.push(...entries);
-          for (const entry of entries) promise(session, entry);
-          files += entries.reduce((sum, { resources }) => sum + resources.length, 0);
-          const isFull = skills.length >= PAGE || files >= PAGE_FILES;
-          if (isFull && family !== rest.at(-1)) return { skills, ...nextAfter('skills', family.root) };
-        }
-        return { skills };
-      },
-    },
-    {
-      name: 'skills/get',
-      cache: NO_CACHE,
-      async run({ uri: asked }, { session, signal }) {
-        const uri = textParam(asked);
-        const { uris } = await lists.snapshotWith((now) => isServed(now, uri));
-        const place = skillPathAt(uris, uri);
-        if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
-        const reading = await createReader(unlisted, signal)(place.root, place.listed);
-        switch (reading.kind) {
-          case 'whole':
-            promise(session, reading.entry);
-            return { skill: reading.entry };
-          case 'unfit':
-            throw nothingAt(uri, `no skill is served there, because ${reading.why}`);
-          case 'gone':
-            throw nothingAt(uri, 'no skill is served there any more');
-          case 'moving':
-            throw internalError(`${uri} is changing right now; ask again`);
-        }
-      },
-    },
-  ];
+export interface SkillsExtension {
+  readonly methods: readonly Method[];
+  /** Reads every skill once, so that all which cannot be listed are known. */
+  examine(snapshot: Snapshot, signal: AbortSignal): Promise<void>;
+  /** The skills of the snapshot that are known to be left out of `skills/list`: finding out takes reading their files. */
+  problems(snapshot: Snapshot): readonly Problem[];
 }
 
-/** Looks at every skill once, so that all which cannot be listed are known. */
-export async function examineSkills({ uris }: Snapshot, unlisted: Unlisted, signal: AbortSignal): Promise<void> {
-  const entryOf = createReader(unlisted, signal);
-  for (const [root, listed] of uris.roots) await entryOf(root, listed);
+export function createSkillsExtension(lists: FirstLists, log: Log): SkillsExtension {
+  const leftOut = new WeakMap<Skill, Problem>();
+
+  /** For one request. */
+  function createReader(signal: AbortSignal): EntryReader {
+    const records = new Map<string, FileRecord>();
+    let hasWaited = false;
+    return async (root, { skill }) => {
+      // Known since the scan, which has made it a Problem. The skill's files are resources like any other.
+      if (!VALID_NAME.test(skill.name)) return { kind: 'unfit', why: UNLAWFUL };
+      let reading = await readEntry(root, skill, records, signal);
+      if (reading.kind === 'gone' && !hasWaited) {
+        // Once per request, however many skills are gone: a deleted one does not come back.
+        hasWaited = true;
+        await delay(GRACE_MS);
+        reading = await readEntry(root, skill, records, signal);
+      }
+      note(skill, reading);
+      return reading;
+    };
+  }
+
+  function note(skill: Skill, reading: EntryReading): void {
+    if (reading.kind === 'whole') leftOut.delete(skill);
+    if (reading.kind !== 'unfit') return;
+    const what = `is not in skills/list, because ${reading.why}`;
+    if (leftOut.get(skill)?.what === what) return;
+    leftOut.set(skill, { where: skill.file, what });
+    log.warn(`${skill.file}: ${what}`);
+  }
+
+  const list: Method = {
+    name: 'skills/list',
+    cache: NO_CACHE,
+    async run({ cursor }, { signal }) {
+      const { uris } = await lists.complete();
+      const rest = itemsAfter('skills', [...uris.roots], ([root]) => root, cursor);
+      const entryOf = createReader(signal);
+      const skills: SkillEntry[] = [];
+      let files = 0;
+      // Sorted by URI, so that a skill comes before those inside it and has read their files.
+      for (const [at, [root, listed]] of rest.entries()) {
+        if (signal.aborted) break;
+        const reading = await entryOf(root, listed);
+        if (reading.kind !== 'whole') continue;
+        skills.push(reading.entry);
+        files += reading.entry.resources.length;
+        const isFull = skills.length >= PAGE || files >= PAGE_FILES;
+        if (isFull && at < rest.length - 1) return { skills, ...nextAfter('skills', root) };
+      }
+      return { skills };
+    },
+  };
+
+  const get: Method = {
+    name: 'skills/get',
+    cache: NO_CACHE,
+    async run({ uri: asked }, { signal }) {
+      const uri = textParam(asked);
+      const { uris } = await lists.snapshotWith((now) => isServed(now, uri));
+      const place = skillPathAt(uris, uri);
+      if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
+      const reading = await createReader(signal)(place.root, place.listed);
+      switch (reading.kind) {
+        case 'whole':
+          return { skill: reading.entry };
+        case 'unfit':
+          throw nothingAt(uri, `no skill is served there, because ${reading.why}`);
+        case 'gone':
+          throw nothingAt(uri, 'no skill is served there any more');
+        case 'moving':
+          throw internalError(`${uri} is changing right now; ask again`);
+      }
+    },
+  };
+
+  return {
+    methods: [list, get],
+    async examine({ uris }, signal) {
+      const entryOf = createReader(signal);
+      for (const [root, listed] of uris.roots) await entryOf(root, listed);
+    },
+    problems: ({ names }) => names.listed.flatMap(({ skill }) => leftOut.get(skill) ?? []),
+  };
 }
 
 // --- internal ---
@@ -107,6 +145,8 @@ export async function examineSkills({ uris }: Snapshot, unlisted: Unlisted, sign
 const PAGE = 250;
 // An entry has some 150 bytes per file; a page stays around a megabyte.
 const PAGE_FILES = 8192;
+// A file that an editor saves by renaming is missing for an instant.
+const GRACE_MS = 60;
 
 type EntryReading =
   | { readonly kind: 'whole'; readonly entry: SkillEntry }
@@ -118,95 +158,27 @@ type EntryReader = (root: string, listed: ListedSkill) => Promise<EntryReading>;
 
 const STRANGE_NAME = 'its name has blanks around it, line breaks or characters that cannot be seen';
 
-// A file that is saved by renaming is gone for an instant.
-const GRACE_MS = 60;
-
-/** For one request, which waits once for what is gone, however much that is: a deleted skill comes no sooner. */
-function createReader(unlisted: Unlisted, signal: AbortSignal): EntryReader {
-  let hasWaited = false;
-  return async (root, listed) => {
-    // Known from the scan, and a Problem since; its files are resources like any other.
-    if (!VALID_NAME.test(listed.skill.name)) return { kind: 'unfit', why: UNLAWFUL };
-    let reading = await makeEntry(root, listed, signal);
-    if (reading.kind === 'gone' && !hasWaited) {
-      hasWaited = true;
-      await new Promise((done) => setTimeout(done, GRACE_MS));
-      reading = await makeEntry(root, listed, signal);
-    }
-    if (reading.kind === 'unfit') unlisted.note(listed.skill, reading.why);
-    if (reading.kind === 'whole') unlisted.note(listed.skill, undefined);
-    return reading;
-  };
-}
-
-/** A skill and those inside it: they share files, so they are read together and stand on one page. */
-interface Family {
-  readonly root: string;
-  readonly members: readonly (readonly [root: string, listed: ListedSkill])[];
-}
-
-// A list of many pages asks for the same families again and again.
-const known = new WeakMap<SkillUris, readonly Family[]>();
-
-function familiesOf(uris: SkillUris): readonly Family[] {
-  const families = known.get(uris) ?? gather(uris.roots);
-  known.set(uris, families);
-  return families;
-}
-
-/** `roots`: sorted, so that an outer one comes before those inside it. */
-function gather(roots: Iterable<readonly [string, ListedSkill]>): readonly Family[] {
-  const families = new Map<string, (readonly [string, ListedSkill])[]>();
-  for (const member of roots) {
-    const outer = parentsOf(member[0]).find((parent) => families.has(parent));
-    if (outer === undefined) families.set(member[0], [member]);
-    else families.get(outer)?.push(member);
-  }
-  return [...families].map(([root, members]) => ({ root, members }));
-}
-
-const ATTEMPTS = 3;
-
-/** The entries of a family that agree about every file. */
-async function entriesOf({ members }: Family, entryOf: EntryReader): Promise<readonly SkillEntry[]> {
-  let entries: readonly SkillEntry[] = [];
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const readings: EntryReading[] = [];
-    for (const [root, listed] of members) readings.push(await entryOf(root, listed));
-    const whole = readings.flatMap((reading) => (reading.kind === 'whole' ? [reading.entry] : []));
-    entries = agreeing(whole);
-    if (entries.length === whole.length) break;
-  }
-  return entries;
-}
-
-/** Of entries that disagree about a file, the one read last is right, and the other out of date. */
-function agreeing(entries: readonly SkillEntry[]): readonly SkillEntry[] {
-  if (entries.length === 1) return entries;
-  const last = new Map(entries.flatMap(({ resources }) => filesIn(resources)).map(({ uri, digest }) => [uri, digest]));
-  return entries.filter(({ resources }) => filesIn(resources).every(({ uri, digest }) => last.get(uri) === digest));
-}
-
-function filesIn(resources: SkillEntry['resources']) {
-  return resources === 'dynamic' ? [] : resources;
-}
-
-async function makeEntry(root: string, { skill }: ListedSkill, signal: AbortSignal): Promise<EntryReading> {
-  const reading = await skill.files.manifest(signal);
+async function readEntry(
+  root: string,
+  skill: Skill,
+  records: Map<string, FileRecord>,
+  signal: AbortSignal,
+): Promise<EntryReading> {
+  const reading = await skill.files.manifest(signal, records);
   if (reading.kind !== 'whole') return reading;
   const { head, files } = reading.manifest;
   const parsed = v.safeParse(Head, head);
   if (!parsed.success) return { kind: 'unfit', why: `its ${parsed.issues[0].message}` };
-  // On disk it has another name already; the next refresh gives it another URI.
+  // The file has another name by now; the next refresh gives the skill another URI.
   if (visibleLine(parsed.output.name) !== skill.name) return { kind: 'moving' };
-  // Hosts compare what stands in the file with the URI, and refuse what differs.
+  // Hosts compare the name in the file with the URI, and refuse an entry that differs.
   if (parsed.output.name !== skill.name) return { kind: 'unfit', why: STRANGE_NAME };
   const resources =
     files === 'dynamic' ? files : files.map(({ path, digest, size }) => ({ uri: uriOf(root, path), digest, size }));
   return { kind: 'whole', entry: { uri: uriOf(root, 'SKILL.md'), frontmatter: head, resources } };
 }
 
-/** In characters, not in halves of surrogate pairs. */
+/** Counts characters, not halves of surrogate pairs. */
 function within(text: string, most: number): boolean {
   return text !== '' && [...text].length <= most;
 }

@@ -92,13 +92,12 @@ export function createSubscriptions(
   const listen: Method = {
     name: 'subscriptions/listen',
     streams: true,
-    async run({ notifications }, { id, peer, session, signal, notify }) {
+    async run({ notifications }, { id, peer, signal, notify }) {
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const wanted = topics.filter(({ key }) => notifications[key] === true);
       const tag = { [META.subscription]: id };
       const over = new AbortController();
       const reader: Reader = {
-        session,
         begin: (uris) =>
           notify('notifications/subscriptions/acknowledged', {
             _meta: tag,

@@ -10,10 +10,10 @@ import { createPacer } from '../files/pace.ts';
 import { NOFOLLOW, REPLACED, readStable } from '../files/read.ts';
 import { codeOf, identityOf, isMissing, isRecent, statOf, versionOf } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
-import type { FileReading, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
+import type { FileReading, FileRecord, FrontMatter, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { SHA256 } from '../protocol/index.ts';
 import { delay } from '../wait.ts';
-import { type FrontMatter, readFrontMatter } from './front-matter-values.ts';
+import { readFrontMatter } from './front-matter-values.ts';
 import { MAX_COMPARED, MAX_FILE_BYTES, MAX_SKILL_TOTAL, MOST_DIGESTS, READ_ATTEMPTS, READ_PAUSE_MS } from './limits.ts';
 import { textOf } from './media-types.ts';
 import { type Child, find, findFiles, list, type Nothing, Unfit } from './skill-paths.ts';
@@ -26,22 +26,14 @@ export function createContents(): ContentsOf {
   const digests = new DigestCache();
   const inTurn = createQueue();
   return (directory) => ({
-    manifest: (signal) => readManifest(directory, digests, signal),
-    read: (path) => readFile(directory, path),
+    manifest: (signal, seen = new Map()) => readManifest(directory, digests, seen, signal),
+    read: (path, _signal, maxBytes = MAX_FILE_BYTES) => readFile(directory, path, Math.min(maxBytes, MAX_FILE_BYTES)),
     list: async (path) => (await list(directory, path, createPacer()))?.map(asChild),
     version: (path) => inTurn(() => contentVersion(directory, path, digests)),
   });
 }
 
 // --- internal ---
-
-interface FileRecord {
-  readonly size: number;
-  /** `sha256:` and 64 hexadecimal digits. */
-  readonly digest: string;
-  /** Only of a SKILL.md. */
-  readonly head: FrontMatter | undefined;
-}
 
 /** The records of files by real path and version; the oldest are dropped when there are too many. */
 class DigestCache {
@@ -60,12 +52,20 @@ class DigestCache {
   }
 }
 
-async function readManifest(directory: string, digests: DigestCache, signal: AbortSignal): Promise<ManifestReading> {
+/** The files that one request has read so far, by real path. */
+type Seen = Map<string, FileRecord>;
+
+async function readManifest(
+  directory: string,
+  digests: DigestCache,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<ManifestReading> {
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
     if (attempt > 0) await delay(READ_PAUSE_MS);
     if (signal.aborted) break;
     try {
-      const reading = await tryManifest(directory, digests);
+      const reading = await tryManifest(directory, digests, seen);
       if (reading) return reading;
     } catch (error) {
       if (error instanceof Unfit) return { kind: 'unfit', why: error.message };
@@ -78,27 +78,28 @@ async function readManifest(directory: string, digests: DigestCache, signal: Abo
 }
 
 /** Undefined when a file changed meanwhile. */
-async function tryManifest(directory: string, digests: DigestCache): Promise<ManifestReading | undefined> {
+async function tryManifest(directory: string, digests: DigestCache, seen: Seen): Promise<ManifestReading | undefined> {
   const pace = createPacer();
   const before = skillVersion(directory);
   const found = await findFiles(directory, pace);
   const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
   if (total > MAX_SKILL_TOTAL) throw new Unfit(`its files have over ${MAX_SKILL_TOTAL} bytes together`);
-  const files: (FileRecord & { readonly path: string })[] = [];
+  const files: { readonly path: string; readonly real: string; readonly record: FileRecord }[] = [];
   for (const { path, real, stats } of found) {
     await pace();
     const version = versionOf(stats);
-    const known = digests.get(real, version);
+    const known = seen.get(real) ?? digests.get(real, version);
     // A SKILL.md may be a link to a file that was read under its own name, without its front matter.
     const record = known && (known.head || !isHead(path)) ? known : await examine(path, real, version);
     if (!record) return undefined;
-    if (!isRecent(stats)) digests.set(real, version, record);
-    files.push({ ...record, path });
+    if (!isRecent(stats) && !seen.has(real)) digests.set(real, version, record);
+    files.push({ path, real, record });
   }
   if (skillVersion(directory) !== before) return undefined;
-  const head = files.find(({ path }) => path === SKILL_FILE)?.head;
+  const head = files.find(({ path }) => path === SKILL_FILE)?.record.head;
   if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
-  const listed = files.map(({ path, size, digest }) => ({ path, size, digest }));
+  for (const { real, record } of files) seen.set(real, record);
+  const listed = files.map(({ path, record: { size, digest } }) => ({ path, size, digest }));
   if (head.kind === 'unfit') return { ...head, files: listed };
   return { kind: 'whole', manifest: { head: head.fields, files: listed } };
 }
@@ -164,15 +165,15 @@ const REFUSALS: Readonly<Record<Exclude<Nothing, 'missing'>, string>> = {
   closed: 'cannot be read: access is denied, or the disk has errors',
 };
 
-async function readFile(directory: string, path: string): Promise<FileReading> {
+async function readFile(directory: string, path: string, maxBytes: number): Promise<FileReading> {
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
     const spot = find(directory, path);
     if (spot === 'missing') return { kind: 'missing' };
     if (typeof spot === 'string') return { kind: 'refused', why: REFUSALS[spot] };
     if (spot.stats.isDirectory()) return { kind: 'directory' };
     if (!spot.stats.isFile()) return { kind: 'refused', why: 'is not a regular file' };
-    if (spot.stats.size > MAX_FILE_BYTES) return { kind: 'refused', why: `is over ${MAX_FILE_BYTES} bytes` };
-    const reading = readStable(spot.real, MAX_FILE_BYTES, NOFOLLOW);
+    if (spot.stats.size > maxBytes) return { kind: 'refused', why: `is over ${maxBytes} bytes` };
+    const reading = readStable(spot.real, maxBytes, NOFOLLOW);
     if (reading.kind === 'refused')
       return { kind: 'refused', why: `cannot be read (${codeOf(reading.error) || messageOf(reading.error)})` };
     if (reading.kind !== 'read') continue;

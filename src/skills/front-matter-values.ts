@@ -5,12 +5,9 @@
  * Owns: the typing. Leaves alone: where the block begins and ends, and YAML's grammar (skill.ts).
  * Always true: what cannot be told for certain is refused, never guessed.
  */
+import type { FrontMatter } from '../model.ts';
 import { cutHead, parseYaml } from './front-matter.ts';
 import { MAX_HEAD } from './limits.ts';
-
-export type FrontMatter =
-  | { readonly kind: 'read'; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'unfit'; readonly why: string };
 
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
   const block = cutHead(text);

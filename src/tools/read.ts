@@ -90,11 +90,10 @@ async function readFile(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { id, skill } = listed;
-  const reading = await skill.files.read(path, signal);
+  const reading = await skill.files.read(path, signal, MAX_READ_BYTES);
   const miss = (why: string) => failure(`"${echo(path)}" of skill '${oneLine(id)}' ${why}`);
   switch (reading.kind) {
     case 'read':
-      if (reading.bytes.length > MAX_READ_BYTES) return miss(`is over ${MAX_READ_BYTES} bytes.`);
       return resultOf(snapshot, listed, path, reading.bytes);
     case 'missing':
       return miss(`is not there.${await filesIn(listed, path.split('/').slice(0, -1).join('/'), signal)}`);

@@ -111,31 +111,22 @@ test('what cannot be read is an error with the URI in it, and never blocks', asy
   }
 });
 
-test('a file that changed after it was listed is refused until it is listed again', async (t) => {
+test('a file that has changed since it was listed is served as it is now', async (t) => {
   const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a'), 'skills/a/x.md': 'old' });
   const program = startProgram(t, { tree, args: ['--no-refresh'] });
   const uri = 'skill://custom/a/x.md';
   const text = async () => (await program.request('resources/read', { uri })).result?.contents[0].text;
-  // Nothing was promised yet: a plain reader gets what is there.
+  const size = async () => {
+    const { skill } = (await program.request('skills/get', { uri: 'skill://custom/a/SKILL.md' })).result;
+    return skill.resources.find((one: Answer) => one.uri === uri).size;
+  };
   assert.equal(await text(), 'old');
-  tree.write('skills/a/x.md', 'new');
-  assert.equal(await text(), 'new');
-  const get = () => program.request('skills/get', { uri: 'skill://custom/a/SKILL.md' });
-  await get();
-  tree.write('skills/a/x.md', 'now');
-  const { error } = await program.request('resources/read', { uri });
-  assert.equal(error.code, -32602);
-  assert.match(error.message, /has changed since it was listed; call skills\/get/);
-  // The old bytes again are the promised ones, whenever they were written.
-  tree.write('skills/a/x.md', 'new');
-  assert.equal(await text(), 'new');
-  tree.write('skills/a/x.md', 'now');
-  assert.equal(await text(), undefined);
-  await get();
-  assert.equal(await text(), 'now');
-  // A tool promises no digest and gives what is there.
-  tree.write('skills/a/x.md', 'later');
-  assert.equal((await program.call('skills.read', { name: 'a', path: 'x.md' })).content[0].text, 'later');
+  assert.equal(await size(), 3);
+  tree.write('skills/a/x.md', 'newer');
+  assert.equal(await text(), 'newer');
+  assert.equal(await size(), 5);
+  tree.write('skills/a/x.md', 'latest');
+  assert.equal((await program.call('skills.read', { name: 'a', path: 'x.md' })).content[0].text, 'latest');
 });
 
 test('a subscribed resource is announced when it changes, and can then be read, in the words of each era', async (t) => {

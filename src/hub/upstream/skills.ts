@@ -176,12 +176,15 @@ function filesOf(skill: UpstreamSkill, source: SkillServer): SkillFiles {
   const uriAt = (path: string) =>
     promised ? promised.get(path)?.uri : `${skill.base}/${path.split('/').map(encodeURIComponent).join('/')}`;
 
-  async function readOnce(path: string, signal: AbortSignal): Promise<FileReading> {
+  async function readOnce(path: string, signal: AbortSignal, maxBytes: number): Promise<FileReading> {
     try {
       const uri = uriAt(path);
       if (uri === undefined) return isDirectory(promised, path) ? { kind: 'directory' } : { kind: 'missing' };
+      const tooLong: FileReading = { kind: 'refused', why: `is over ${maxBytes} bytes` };
+      if ((promised?.get(path)?.size ?? 0) > maxBytes) return tooLong;
       const bytes = bytesIn(await source.read(uri, signal), uri);
       if (!bytes) return { kind: 'refused', why: 'its server answered without its content' };
+      if (bytes.length > maxBytes) return tooLong;
       const fault = faultOf(bytes, promised?.get(path));
       return fault === undefined ? { kind: 'read', bytes } : { kind: 'refused', why: fault };
     } catch (error) {
@@ -210,11 +213,11 @@ function filesOf(skill: UpstreamSkill, source: SkillServer): SkillFiles {
         : undefined;
       return { kind: 'whole', manifest: { head: current.head, files: listed ?? 'dynamic' } };
     },
-    async read(path, signal) {
-      const reading = await readOnce(path, signal);
+    async read(path, signal, maxBytes = Number.POSITIVE_INFINITY) {
+      const reading = await readOnce(path, signal, maxBytes);
       const isDoubtful = reading.kind === 'refused' || reading.kind === 'missing';
       // It may have been edited since it was listed; servers do not announce that.
-      return isDoubtful && promised && (await renew(signal)) ? readOnce(path, signal) : reading;
+      return isDoubtful && promised && (await renew(signal)) ? readOnce(path, signal, maxBytes) : reading;
     },
     async list(path) {
       return promised && isDirectory(promised, path) ? childrenOf(promised, path) : undefined;
