@@ -1,30 +1,29 @@
 /**
- * The front matter of a SKILL.md as JSON values, typed as YAML 1.2 types them.
- * A host that verifies a skill parses the file again and compares field by field, so every value must be what its
- * parser makes of it: a bare date and `1:30` are text, `010` is ten, `1.10` is the number 1.1.
- * Owns: the typing. Leaves alone: where the block begins and ends, and YAML's grammar (skill.ts).
- * Always true: what cannot be told for certain is refused, never guessed.
+ * The front matter of a SKILL.md as JSON values, typed by the rules of YAML 1.2.
+ * A host that verifies a skill parses the file again and compares field by field, so every value must equal the result
+ * of its parser: an unquoted date and `1:30` are text, `010` is ten, `1.10` is the number 1.1.
+ * Owns: the types. Leaves alone: where the block begins and ends, and YAML's grammar (front-matter.ts).
+ * Always true: a value that parsers may read differently is refused, never guessed.
  */
 import type { FrontMatter } from '../model.ts';
-import { cutHead, parseYaml } from './front-matter.ts';
+import { cutHead, firstLineOf, parseYaml } from './front-matter.ts';
 import { MAX_HEAD } from './limits.ts';
 
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
   const block = cutHead(text);
   if (typeof block !== 'string') return unfit(`cannot be found: ${block.why}`);
-  // We also take blank lines before it, a closing line of dots, and lone carriage returns; hosts that verify do not.
+  // `cutHead` also accepts lines before the block, a closing line of dots, and lone carriage returns; hosts do not.
   const plain = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
-  if (!plain.startsWith(`---\n${block}---`)) return unfit('does not stand between two lines of three dashes');
-  // Our YAML reader takes a tab for indentation of no width; others refuse it.
+  if (!plain.startsWith(`---\n${block}---`)) return unfit('is not enclosed in two lines of three dashes');
+  // js-yaml reads a tab as indentation of no width; other parsers refuse it.
   if (/^\t+\S/m.test(block)) return unfit('is indented with a tab');
   const mark = MARKS.find((one) => !block.includes(one));
-  if (mark === undefined) return unfit('holds too many private-use characters');
+  if (mark === undefined) return unfit('has too many private-use characters');
   try {
-    const { [mark]: _end, ...parsed } = await parseYaml(fence(markNumbers(block, mark), mark));
+    const { [mark]: _end, ...parsed } = await parseYaml(protect(markNumbers(block, mark), mark));
     return { kind: 'read', fields: createConverter(mark).fields(parsed, 0) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return unfit(`cannot be given as JSON: ${message.split('\n', 1)[0]}`);
+    return unfit(`cannot be given as JSON: ${firstLineOf(error)}`);
   }
 }
 
@@ -32,18 +31,18 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
 
 const unfit = (why: string): FrontMatter => ({ kind: 'unfit', why: `its front matter ${why}` });
 
-// The YAML reader we have types by YAML 1.1. A mark before a plain scalar that could be a number or a date makes it
-// text, and tells it from quoted text, which the mark never starts. Whatever stays of a mark elsewhere is taken out.
+// js-yaml types by YAML 1.1. A mark before an unquoted value that could be a number or a date makes it text, which
+// starts with the mark, as quoted text never does. Marks that end up elsewhere are removed.
 const MARKS = ['\ue000', '\ue001', '\ue002', '\ue003'];
 
-/** The block with a mark before everything that could be a number. Each line is looked at once, so it is linear. */
+/** Puts a mark before every value that could be a number. Each line is matched once, so it is linear. */
 function markNumbers(block: string, mark: string): string {
-  // In lists and maps in brackets a value may stand on a later line, behind comments even.
+  // In lists and maps in brackets a value may be on a later line, also after comments.
   let isOpen = false;
   const marked = block.split('\n').map((line) => {
     const isKept = line.trim() === '' || (isOpen && /^\s*#/.test(line));
     const starts = isOpen || NUMERIC_KEY.test(line) ? NUMERIC_OR_FIRST : NUMERIC;
-    // Not so the text of a block whose opening line has a comment.
+    // A block text whose first line has a comment is not such a list.
     if (!isKept) isOpen = OPEN_END.test(line) && !BLOCK_COMMENT.test(line);
     return line.replace(starts, `$&${mark}`);
   });
@@ -54,13 +53,13 @@ const NUMBER = '(?=[-+]?\\.?\\d|[-+]?\\.(?:inf|nan)\\b)';
 const BEFORE_NUMBER = '[:?-][ \\t]+|[[{,][ \\t]*|["\']:[ \\t]*';
 const NUMERIC = new RegExp(`(?:${BEFORE_NUMBER})${NUMBER}`, 'gi');
 const NUMERIC_OR_FIRST = new RegExp(`(?:^[ \\t]*|${BEFORE_NUMBER})${NUMBER}`, 'gi');
-// A key at the start of its line. The same line in a text loses the mark again: with a colon it is never a number.
+// A key at the start of its line. In a text the mark is removed again: with a colon it is never a number.
 const NUMERIC_KEY = /^[ \t]*[-+.\d].*?:(?:[ \t]|$)/;
 const OPEN_END = /[[{,][ \t]*(?:#|$)/;
 const BLOCK_COMMENT = /[|>][-+\d]*[ \t]+#/;
 
-/** On its way to the YAML reader a block is trimmed, which would cost it an indentation, or line breaks that count. */
-function fence(block: string, mark: string): string {
+/** The front-matter package trims the block, which would remove an indentation, or line breaks that count. */
+function protect(block: string, mark: string): string {
   return `#\n${block}${KEEPS_BREAKS.test(block) ? `${mark}:\n` : ''}`;
 }
 
@@ -75,7 +74,7 @@ const NOT_JSON = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 // Aliases can make a small block a huge value, or an endless one.
 const MOST_VALUES = 10_000;
 const DEEPEST = 32;
-// As often as a block may repeat one text by aliases, and no more: the result stays within a few times its source.
+// Aliases may repeat a text; the result stays within a few times the size of its source.
 const MOST_CHARACTERS = 4 * MAX_HEAD;
 
 function createConverter(mark: string) {
@@ -88,7 +87,7 @@ function createConverter(mark: string) {
     return text.replaceAll(mark, '');
   }
 
-  /** A bare number is a key by its value, as it is to every reader that makes JSON of it. */
+  /** An unquoted number as a key becomes its value, as in every parser that gives JSON. */
   function keyOf(key: string): string {
     return key.startsWith(mark) ? String(scalar(clean(key))) : clean(key);
   }
@@ -100,8 +99,8 @@ function createConverter(mark: string) {
     if (typeof value === 'string') return value.startsWith(mark) ? scalar(clean(value)) : clean(value);
     if (Array.isArray(value)) return value.map((item) => convert(item, depth + 1));
     if (isPlainObject(value)) return fields(value, depth);
-    // A number or date that bears no mark stood where other readers might see something else.
-    throw new Error('it holds a value that YAML readers disagree about; put it in quotes');
+    // A number or date without a mark was in a place where other parsers may read it differently.
+    throw new Error('it has a value that YAML parsers read differently; put it in quotes');
   }
 
   function fields(object: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
@@ -118,12 +117,12 @@ function scalar(text: string): unknown {
   if (INTEGER.test(text) || FLOAT.test(text)) return finite(Number(text), text);
   if (OCTAL.test(text)) return finite(Number.parseInt(text.slice(2), 8), text);
   if (HEXADECIMAL.test(text)) return finite(Number.parseInt(text.slice(2), 16), text);
-  if (NOT_JSON.test(text)) throw new Error(`${text} is no JSON number`);
+  if (NOT_JSON.test(text)) throw new Error(`${text} is not a JSON number`);
   return text;
 }
 
 function finite(number: number, text: string): number {
-  if (!Number.isFinite(number)) throw new Error(`${text} is no JSON number`);
+  if (!Number.isFinite(number)) throw new Error(`${text} is not a JSON number`);
   return number;
 }
 

@@ -1,20 +1,20 @@
-/** What kind of file a name promises. Only what skills really hold; a kind that is not here is told from the bytes. */
-import { extname } from 'node:path/posix';
+/** Media types by file name. Only those that real skills contain; other files are text or binary by their bytes. */
+import { posix } from 'node:path';
 
 export const DIRECTORY_TYPE = 'inode/directory';
 
-/** Undefined when the name says nothing. */
+/** Undefined for an unknown extension. */
 export function typeOfName(path: string): string | undefined {
   types ??= typesByEnding();
-  return types.get(extname(path).toLowerCase());
+  return types.get(posix.extname(path).toLowerCase());
 }
 
-/** The text of bytes that are UTF-8, byte order mark included; undefined for all others. */
+/** The text of UTF-8 bytes, byte order mark included; undefined for other bytes. */
 export function textOf(bytes: Uint8Array): string | undefined {
   try {
     return UTF8.decode(bytes);
   } catch {
-    return undefined; // Not UTF-8, which is all the question was.
+    return undefined; // Not UTF-8.
   }
 }
 
@@ -33,7 +33,7 @@ export function contentOf(uri: string, path: string, bytes: Uint8Array): object 
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Made for the first who asks: most clients never do, and all would wait for it.
+// Made on first use: most clients never need it.
 let types: ReadonlyMap<string, string> | undefined;
 
 function typesByEnding(): ReadonlyMap<string, string> {

@@ -165,7 +165,7 @@ function createVisitor({ directory: top, within }: Root, problems: Problem[]) {
       const verdict = known === undefined ? judgeLink(path, real) : 'follow';
       if (typeof verdict === 'object') problems.push({ where: path, what: verdict.reason });
       if (verdict !== 'follow') return undefined;
-      if (path === top) base = [real, realPathOf(dirname(path))];
+      if (path === top) base = [real, parentOf(path)];
       if (before?.version === versionOf(stats) && before.real === real) return before;
       return listDirectory(directory, real, stats);
     } catch (error) {
@@ -174,6 +174,15 @@ function createVisitor({ directory: top, within }: Root, problems: Problem[]) {
       return isTransient(error) ? before : undefined;
     }
   };
+}
+
+/** The real path of the parent, or its path when it may not be resolved, as under Node's permission model. */
+function parentOf(path: string): string {
+  try {
+    return realPathOf(dirname(path));
+  } catch {
+    return dirname(path); // A path without access cannot be walked into either.
+  }
 }
 
 const join = (directory: string, name: string) => (directory.endsWith(sep) ? directory : directory + sep) + name;

@@ -290,3 +290,14 @@ test('a value that begins with a quote or bracket and closes it is still read (1
   for (const value of ['[beta] files', '{x} y', '"a" b', "'a' b", '"a\\"b" c', "'it''s' so", '[a [b] c] d'])
     assert.deepEqual(await outcome(fenced(`name: a\ndescription: ${value}`)), ['a', value, '*']);
 });
+
+test('lines before the front matter take linear time, whatever they are and however they end', () => {
+  for (const line of ['<!---->\r', '<!-- a -->\r\n', '\r', '\r\n', '```\r', '<!---->-->\r', '<!--\r-->\r', '   \r']) {
+    const start = performance.now();
+    const reading = cutHead(line.repeat(100_000));
+    assert.deepEqual(reading, { why: 'there is no front matter' }, line);
+    assert.ok(performance.now() - start < 200, JSON.stringify(line));
+  }
+  for (const line of ['<!---->\r', '<!-- a --> \r\n', '\n', '\r\n', '```yaml\n'])
+    assert.equal(cutHead(`${line.repeat(20)}---\nname: a\n---\n`), 'name: a\n', JSON.stringify(line));
+});
