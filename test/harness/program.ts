@@ -10,6 +10,10 @@ import type { Tree } from './tree.ts';
 export const PROGRAM =
   process.env.SKILLWIRE_TEST_PROGRAM ?? fileURLToPath(new URL('../../../dist/skillwire.cjs', import.meta.url));
 
+// Where Node writes down what it has run, when coverage is measured.
+const { NODE_V8_COVERAGE } = process.env;
+const COVERAGE = NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE };
+
 export type Json = Readonly<Record<string, unknown>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look deep into answers whose shape is what they assert.
@@ -65,7 +69,7 @@ export function startProgram(
   const [command = process.execPath, ...rest] = [...through, process.execPath, entry, ...args];
   const child = spawn(command, rest, {
     cwd: tree.path,
-    env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...env },
+    env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...COVERAGE, ...env },
   });
   t.after(() => child.kill('SIGKILL'));
   const received: Answer[] = [];
