@@ -1,6 +1,6 @@
 /** The architecture, as far as it can be read off the files. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -247,6 +247,14 @@ test('every entry of the package ships its types', () => {
   for (const entry of Object.values<Record<string, string>>(manifest.exports)) {
     assert.equal(entry.types, entry.default?.replace(/\.js$/, '.d.ts'));
   }
+});
+
+test('every file that the README names under Architecture and Contributing exists', () => {
+  const sections = /^## Architecture$[\s\S]*?(?=^## Security$)/m.exec(read('README.md'))?.[0] ?? '';
+  const named = [...sections.matchAll(/`([\w./-]+\/|[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+  assert.ok(named.length > 40, `${named.length} files are named`);
+  const missing = named.filter((path) => !existsSync(join(TOP, 'src', path)) && !existsSync(join(TOP, path)));
+  assert.deepEqual(missing, []);
 });
 
 test('the table of options in the README is the one in the code', () => {

@@ -43,7 +43,10 @@ const GROUPS = [
         holds: (path, module) => below('files/')(path) || readsDisk(path, module),
       },
       { name: 'text that is shown to models and terminals', boundary: true, holds: below('text.ts', 'log.ts') },
-      { name: 'types, names, addresses, search', holds: below('model.ts', 'version.ts', 'wait.ts', 'skills/') },
+      {
+        name: 'types, names, addresses, search',
+        holds: below('model.ts', 'version.ts', 'clock.ts', 'compare.ts', 'wait.ts', 'skills/'),
+      },
       { name: 'the snapshot and its refresh', holds: below('catalog/') },
       { name: 'tools', holds: below('tools/') },
       { name: 'methods', holds: below('methods/') },
@@ -60,7 +63,7 @@ const GROUPS = [
       { name: 'configuration and trust', boundary: true, holds: below('hub/config/') },
       { name: 'connections to servers', boundary: true, holds: below('hub/connection/') },
       { name: 'what servers list and answer', boundary: true, holds: below('hub/upstream/') },
-      { name: 'the hub itself', holds: below('hub/') },
+      { name: 'the hub itself', holds: below('hub/', 'hops.ts') },
     ],
   },
   {
