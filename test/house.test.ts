@@ -145,11 +145,11 @@ test('nothing that the stdio program reaches names a file of hub/ or transports/
   );
 });
 
-test('only the programs and cli/ touch the process; the hub as a library its environment, and process-groups.ts ends processes', () => {
+test('only the programs and cli/ touch the process; the hub as a library its environment, and connection/process.ts ends processes', () => {
   const touching = pathsWhere(({ code, imports }) => /\bprocess\b/.test(code) || imports.includes('node:process'));
   assert.deepEqual(
     touching.filter((path) => !['cli', 'stdio'].includes(partOf(path))),
-    ['src/hub/connection/process-groups.ts', 'src/hub/index.ts'],
+    ['src/hub/connection/process.ts', 'src/hub/index.ts'],
   );
 });
 

@@ -11,8 +11,8 @@ import type { ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../
 import type { Params } from '../protocol/index.ts';
 import { VERSION } from '../version.ts';
 import { parseEntry } from './config/entries.ts';
+import type { Environment } from './connection/command.ts';
 import { UpstreamError } from './connection/connection.ts';
-import type { Environment } from './connection/launch.ts';
 import { resourcesOf, templatesOf } from './upstream/contribution.ts';
 import type { CallRequest } from './upstream/upstream.ts';
 import { createUpstreams, publicName, type RoutedTool } from './upstreams.ts';

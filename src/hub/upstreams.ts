@@ -12,9 +12,9 @@ import type { Params } from '../protocol/index.ts';
 import { createFilter, type Subject } from '../skills/filter.ts';
 import { visibleLine } from '../text.ts';
 import { inactiveConfig, type UpstreamConfig } from './config/entries.ts';
+import { type Environment, inheritedEnvironment } from './connection/command.ts';
 import type { Implementation } from './connection/dialects.ts';
-import { baseEnvironment, type Environment } from './connection/launch.ts';
-import { createProcessGroups } from './connection/process-groups.ts';
+import { createProcessGroups } from './connection/process.ts';
 import type { ListedTool } from './upstream/listing.ts';
 import { type CallRequest, createUpstream, type Upstream } from './upstream/upstream.ts';
 
@@ -59,7 +59,7 @@ export function createUpstreams({ env, log, client, hops, healthInterval, change
   const running = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
   let closed = false;
-  const inherited = baseEnvironment(env);
+  const inherited = inheritedEnvironment(env);
 
   function start(config: UpstreamConfig): Upstream {
     const stdio = { platform, env, processGroups };

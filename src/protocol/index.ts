@@ -26,7 +26,7 @@ export {
   parseError,
   RpcError,
 } from './errors.ts';
-export { createByteBuffer, createLineSplitter, MAX_LINE } from './framing.ts';
+export { createByteBuffer, createLineSplitter, type LineEvents, MAX_LINE } from './framing.ts';
 export {
   type Decoded,
   decode,

@@ -118,7 +118,7 @@ test('an answer that is none fails its call at once', async (t) => {
   await hub.toolNames();
   const { isError, content } = await hub.call('one:hollow', {});
   assert.equal(isError, true);
-  assert.equal(content[0].text, 'one:hollow could not be called: its answer is no answer');
+  assert.equal(content[0].text, 'one:hollow could not be called: the response is not valid JSON-RPC');
 });
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -19,7 +19,7 @@ for (const status of [404, 400]) {
       return true;
     });
     const hub = await connectTo(t, { url: web.url });
-    assert.match(String(await outcome(hub.call('up:one'))), /could not be taken up again: HTTP 40/);
+    assert.match(String(await outcome(hub.call('up:one'))), /could not be resumed: HTTP 40/);
     assert.equal(web.count('tools/call'), 1);
     // The session was never in doubt.
     assert.equal(web.count('initialize'), 1);
@@ -39,7 +39,7 @@ test('a call whose server is gone when its stream is taken up again is not sent 
   const call = outcome(hub.call('up:one'));
   await eventually(() => calls === 1, 'the call');
   const again = await eventuallyListening(t, web.url);
-  assert.match(String(await call), /could not be taken up again: .*ECONNREFUSED/);
+  assert.match(String(await call), /could not be resumed: .*ECONNREFUSED/);
   // Whoever is there by now has not been asked.
   assert.equal(again.count('tools/call'), 0);
 });

@@ -4,10 +4,17 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { familyOf, isAlive as isSame, lookAt } from '../../src/hub/connection/descendants.ts';
-import { launchOf } from '../../src/hub/connection/launch.ts';
-import { createProcessGroups, taskkillOf } from '../../src/hub/connection/process-groups.ts';
-import { MAX_WAITING, openStdioConnection } from '../../src/hub/connection/stdio.ts';
+import { commandLine } from '../../src/hub/connection/command.ts';
+import { MAX_UNREAD } from '../../src/hub/connection/limits.ts';
+import {
+  createProcessGroups,
+  isRunning,
+  processAt,
+  taskkillPath,
+  withDescendants,
+} from '../../src/hub/connection/process.ts';
+import { RpcClient } from '../../src/hub/connection/rpc-client.ts';
+import { openStdioConnection } from '../../src/hub/connection/stdio.ts';
 import { createHub } from '../../src/hub/index.ts';
 import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM } from '../harness/program.ts';
@@ -89,15 +96,15 @@ for (const [how, end] of [
 }
 
 test('a process is told from a later one of the same number (10.22)', { skip: !isLinux }, () => {
-  const own = lookAt(process.pid);
-  assert.ok(own && isSame(own));
+  const own = processAt(process.pid);
+  assert.ok(own && isRunning(own));
   assert.equal(own.parent, process.ppid);
   const other = { ...own, start: own.start - 1 };
-  assert.equal(isSame(other), false);
-  assert.deepEqual(familyOf([other]), []);
+  assert.equal(isRunning(other), false);
+  assert.deepEqual(withDescendants([other]), []);
   const child = spawn('sleep', ['60']);
   assert.deepEqual(
-    familyOf([own])
+    withDescendants([own])
       .map(({ pid }) => pid)
       .filter((pid) => [process.pid, child.pid].includes(pid)),
     [process.pid, child.pid],
@@ -106,16 +113,16 @@ test('a process is told from a later one of the same number (10.22)', { skip: !i
 });
 
 test('on Windows programs of the system are started by their full path (10.21)', () => {
-  assert.equal(taskkillOf({ SystemRoot: 'D:\\Win' }), 'D:\\Win\\System32\\taskkill.exe');
-  assert.equal(taskkillOf({ SYSTEMROOT: 'C:\\WINDOWS' }), 'C:\\WINDOWS\\System32\\taskkill.exe');
+  assert.equal(taskkillPath({ SystemRoot: 'D:\\Win' }), 'D:\\Win\\System32\\taskkill.exe');
+  assert.equal(taskkillPath({ SYSTEMROOT: 'C:\\WINDOWS' }), 'C:\\WINDOWS\\System32\\taskkill.exe');
   for (const env of [{}, { SystemRoot: '' }, { SystemRoot: 'here' }, { SystemRoot: '\\\\host\\share' }])
-    assert.equal(taskkillOf(env), 'C:\\Windows\\System32\\taskkill.exe');
+    assert.equal(taskkillPath(env), 'C:\\Windows\\System32\\taskkill.exe');
 });
 
 test("a relative command is looked up in the entry's own directory (10.21)", async (t) => {
   const tree = makeTree(t, { 'sub/tool.cmd': '', 'sub/run.exe': '', 'run.exe': '' });
   const launch = (command: string, platform: NodeJS.Platform) =>
-    launchOf(command, [], { PATH: '.', PATHEXT: '.exe;.cmd', ComSpec: 'cmd' }, platform, tree.at('sub'));
+    commandLine(command, [], { PATH: '.', PATHEXT: '.exe;.cmd', ComSpec: 'cmd' }, platform, tree.at('sub'));
   assert.equal(launch('./run', 'win32').command, tree.at('sub/run.exe'));
   assert.match(launch('./tool', 'win32').args.join(' '), /sub.tool\.cmd/);
   assert.equal(launch('./server.js', 'linux').command, tree.at('sub/server.js'));
@@ -158,66 +165,71 @@ test('what a server asks and does not read the answers to is not held for it (10
   assert.ok(grown < 80, `${grown} MB`);
 });
 
-function openConnection(t: TestContext, server: { command: string; args: readonly string[] }, stuckAfter: number) {
+function open(t: TestContext, script: string) {
   const processGroups = createProcessGroups(platform(), process.env);
-  const told: string[] = [];
-  const host = {
+  const lines: string[] = [];
+  const context = {
     platform: platform(),
     env: process.env,
     processGroups,
     redact: (text: string) => text,
-    stuckAfter,
-    stderr() {},
+    stderr: (line: string) => void lines.push(line),
   };
-  const target = { ...server, env: { PATH: process.env.PATH ?? '' }, cwd: '.' };
-  const events = {
-    text() {},
-    lost() {},
+  const target = { command: process.execPath, args: ['-e', script], env: { PATH: process.env.PATH ?? '' }, cwd: '.' };
+  const rpc = new RpcClient((events) => openStdioConnection(target, events, context), {
+    notification() {},
     missed() {},
     debug() {},
-    undelivered: (id: unknown, error: Error) => void told.push(`${id}: ${error.message}`),
-    closed: (error: Error) => void told.push(error.message),
-  };
-  const wire = openStdioConnection(target, events, host);
+  });
   t.after(async () => {
-    await wire.close();
+    await rpc.close();
     processGroups.close();
   });
-  return { wire, told };
+  return { rpc, lines };
 }
 
-const deaf = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
+const DEAF = 'setInterval(() => {}, 1000)';
 
-test('a server that asks and never reads is left; one that only does not read is not (10.6)', async (t) => {
-  const { wire, told } = openConnection(t, deaf, 200);
-  const big = { repeatable: false, headers: {}, text: 'x'.repeat(2 * 1024 * 1024) };
-  wire.send({ ...big, id: 1 });
-  await new Promise((done) => setTimeout(done, 400));
-  assert.deepEqual(told, []);
-  wire.send({ text: '{}', isReply: true, repeatable: true, headers: {} });
-  await eventually(() => told.length > 0, 'the end');
-  assert.deepEqual(told, ['it asks us more than it takes answers to']);
+test('a server that sends requests and never reads is left; one that only does not read is not (10.6)', async (t) => {
+  const deaf = open(t, DEAF).rpc;
+  const sent = deaf.request('x', { text: 'x'.repeat(2 * 1024 * 1024) }).catch(() => {});
+  const asks = open(t, asking.args[1] ?? '').rpc;
+  await eventually(() => asks.ended.aborted, 'the end');
+  assert.equal(asks.ended.reason.message, 'the server sends more requests than it accepts responses to');
+  assert.equal(deaf.ended.aborted, false);
+  await deaf.close();
+  await sent;
 });
 
 test('a request to a server that has long stopped reading fails at once (10.6)', async (t) => {
-  const { wire, told } = openConnection(t, deaf, 60_000);
+  const { rpc } = open(t, DEAF);
   const text = 'x'.repeat(8 * 1024 * 1024);
-  const most = MAX_WAITING / text.length;
-  for (let id = 1; id <= most + 2; id += 1) wire.send({ text, id, repeatable: false, headers: {} });
-  await eventually(() => told.length === 2, 'both refusals');
-  const why = `the server does not read what it is sent (over ${MAX_WAITING} bytes wait for it)`;
+  const most = MAX_UNREAD / text.length;
+  const told: string[] = [];
+  for (let id = 1; id <= most + 2; id += 1)
+    rpc.request('x', { text }).catch((error: Error) => told.push(`${id}: ${error.message}`));
+  await eventually(() => told.length >= 2, 'both refusals');
+  const why = `the server does not read what it is sent (over ${MAX_UNREAD} bytes wait for it)`;
   assert.deepEqual(told, [`${most + 1}: ${why}`, `${most + 2}: ${why}`]);
 });
 
-test('a server that reads gets every answer (10.6)', async (t) => {
-  const echo = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
-  const { wire, told } = openConnection(t, echo, 100);
-  for (let round = 0; round < 20; round += 1) {
-    for (let at = 0; at < 200; at += 1)
-      wire.send({ text: 'x'.repeat(1000), isReply: true, repeatable: true, headers: {} });
-    await new Promise((done) => setTimeout(done, 20));
-  }
-  assert.deepEqual(told, []);
+test('a server that reads gets every response, to a thousand requests at once (10.6)', async (t) => {
+  const { rpc, lines } = open(
+    t,
+    `let got = 0;
+     const ask = () => {
+       if (got === 10_000) return console.error('all');
+       console.log((JSON.stringify({ jsonrpc: '2.0', id: got, method: 'ping' }) + '\\n').repeat(1000).trimEnd());
+     };
+     process.stdin.on('data', (chunk) => {
+       const before = got;
+       got += chunk.toString().split('\\n').length - 1;
+       if (Math.floor(before / 1000) < Math.floor(got / 1000)) ask();
+     });
+     ask();`,
+  );
+  await eventually(() => lines.includes('all') || rpc.ended.aborted, 'all responses');
+  assert.equal(rpc.ended.aborted, false);
 });
 
 test('without file descriptors for it a server is not started, and says why (10.5)', { skip: !isLinux }, (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { createSseParser, type SseEvent } from '../../src/hub/connection/event-stream.ts';
+import { createEventStreamParser, type StreamEvent } from '../../src/hub/connection/event-stream.ts';
 import { findParamHeaders, paramHeaders } from '../../src/hub/connection/param-headers.ts';
 import { createHub, type HubConfig } from '../../src/hub/index.ts';
 import { backoff } from '../../src/hub/upstream/upstream.ts';
@@ -10,8 +10,8 @@ import { eventually, fixture, upstream } from '../harness/hub.ts';
 import { startUpstreamWeb } from '../harness/sdk-servers.ts';
 
 function parse(text: string, cut: number) {
-  const seen: (SseEvent | string)[] = [];
-  const parser = createSseParser(
+  const seen: (StreamEvent | string)[] = [];
+  const parser = createEventStreamParser(
     {
       event: (event) => void seen.push(event),
       id: (id) => void seen.push(`id ${id}`),
@@ -61,7 +61,7 @@ test('what a stream costs grows with its bytes alone, whatever they are', () => 
   const millions = (piece: string) => Buffer.from(piece.repeat(Math.ceil(4_000_000 / piece.length)));
   const began = performance.now();
   for (const piece of ['\n', '\r\n', ':\n', 'data\n', 'id:1\n\n', 'x']) {
-    const parser = createSseParser({ event() {}, id() {}, retry() {} }, 32 * 1024 * 1024);
+    const parser = createEventStreamParser({ event() {}, id() {}, retry() {} }, 32 * 1024 * 1024);
     const bytes = millions(piece);
     for (let at = 0; at < bytes.length; at += 1000) parser.push(bytes.subarray(at, at + 1000));
   }
@@ -233,7 +233,7 @@ for (const [what, text] of [
     const hub = await connect(t, { url: web.url });
     const error = await hub.call('up:one').catch(String);
     const what = `(application/json, ${text.length} characters)`;
-    assert.equal(error, `UpstreamError: what came back is no answer to the request ${what}`);
+    assert.equal(error, `UpstreamError: the body does not respond to the request ${what}`);
   });
 }
 
@@ -409,7 +409,7 @@ for (const [name, handler, reason] of [
     /the answer is text\/html, not JSON/,
   ],
   ['redirects for ever', (q, r) => r.writeHead(307, { location: q.url }).end(), /redirected more than 5 times/],
-  ['redirects to a file', (_q, r) => r.writeHead(307, { location: 'file:///etc/passwd' }).end(), /no HTTP address/],
+  ['redirects to a file', (_q, r) => r.writeHead(307, { location: 'file:///etc/passwd' }).end(), /not an HTTP address/],
   ['hangs up', (q) => q.socket.destroy(), /socket hang up|ECONNRESET/],
 ] as const satisfies readonly (readonly [string, (q: IncomingMessage, r: ServerResponse) => unknown, RegExp])[]) {
   test(`a web server that ${name} fails with that reason`, async (t) => {

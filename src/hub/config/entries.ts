@@ -10,7 +10,7 @@ import { messageOf } from '../../log.ts';
 import { isObject } from '../../protocol/index.ts';
 import { type Patterns, splitPatterns } from '../../skills/patterns.ts';
 import { shorten } from '../../text.ts';
-import type { HttpTarget } from '../connection/http.ts';
+import type { HttpTarget } from '../connection/http-client.ts';
 import type { StdioTarget } from '../connection/stdio.ts';
 import { expand, type Variables } from './expand.ts';
 import { secretsOf } from './redact.ts';

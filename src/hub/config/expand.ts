@@ -4,7 +4,7 @@
  * Always true: one pass, so what a variable holds is never expanded itself; a variable that is not set is an error; the
  * cost is linear in the text and in what comes out, which has a limit.
  */
-import type { Environment } from '../connection/launch.ts';
+import type { Environment } from '../connection/command.ts';
 
 export interface Variables {
   readonly env: Environment;

@@ -13,7 +13,7 @@ import { messageOf } from '../../log.ts';
 import type { Problem, Watched } from '../../model.ts';
 import { isObject, type Params } from '../../protocol/index.ts';
 import { shorten } from '../../text.ts';
-import type { Environment } from '../connection/launch.ts';
+import type { Environment } from '../connection/command.ts';
 import { inactiveConfig, LONGEST_NAME, parseEntry, type UpstreamConfig } from './entries.ts';
 import { lookUpTrust, trustFile } from './trust.ts';
 

@@ -11,7 +11,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as v from 'valibot';
 import { readStable } from '../../files/read.ts';
 import { messageOf } from '../../log.ts';
-import type { Environment } from '../connection/launch.ts';
+import type { Environment } from '../connection/command.ts';
 
 /** By the path of each file in its real directory, the SHA-256 digest of the file. */
 export const TrustRecord = v.object({ files: v.record(v.string(), v.string()) });

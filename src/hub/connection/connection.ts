@@ -1,6 +1,6 @@
 /**
- * One way to an upstream server, whatever it is made of: types only, and the errors that all ways share.
- * Owns: what a wire promises. Leaves alone: the ways (stdio-wire.ts, http-wire.ts, sse-wire.ts), what is said (link.ts).
+ * A connection to one upstream server: types and errors that all transports share.
+ * Owns: what a connection promises. Leaves alone: the transports (stdio.ts, http.ts, sse.ts), JSON-RPC (rpc-client.ts).
  */
 import type { Id, RpcError } from '../../protocol/index.ts';
 
@@ -8,59 +8,54 @@ export type HeaderFields = Readonly<Record<string, string>>;
 
 export interface OutgoingMessage {
   readonly text: string;
-  /** The request that the text is, if it is one. */
+  /** Set when the message is a request. */
   readonly id?: Id;
-  /** The request that begins a session: it is sent without one, and only its answer can name one. */
-  readonly opens?: boolean;
-  /** An answer to what the server asked of us. There may be any number of those, so a wire bounds them. */
-  readonly isReply?: boolean;
-  /** Nothing happens twice when it arrives twice. */
+  /** `initialize`: sent without a session id, and only its response may set one. */
+  readonly startsSession?: boolean;
+  /** Sending it twice does no harm. */
   readonly repeatable: boolean;
-  /** What HTTP says around the text; pipes have no envelope. */
-  readonly headers: HeaderFields;
+  /** HTTP headers; pipes have none. */
+  readonly headers?: HeaderFields | undefined;
 }
 
 export interface Connection {
-  /** Every request has a stream of its own, so that closing it says something to the server. */
-  readonly ownStreams: boolean;
-  /** Never throws: what goes wrong is told by the events, later than this call returns. */
+  /** Each request has its own response stream, so closing one tells the server that its request is cancelled. */
+  readonly streamPerRequest: boolean;
+  /** Never throws: failures are reported by the events, after this call has returned. */
   send(message: OutgoingMessage): void;
-  /** This request has its answer. */
-  done(id: Id): void;
-  /** Nobody waits for the answer to this request any more. */
-  drop(id: Id): void;
-  /** Opens a way for what the server has to say unasked, where there is none yet. */
-  listen(headers: HeaderFields): void;
+  /** Sends a response to a request of the server; settles when the server has accepted it. */
+  reply(text: string): Promise<void>;
+  /** From now on every message names this protocol version, where the transport has a place for it. */
+  setVersion(version: string): void;
+  /** The response to this request has arrived. */
+  answered(id: Id): void;
+  /** The response to this request is no longer wanted. */
+  cancel(id: Id): void;
+  /** Opens a stream for notifications, where the transport has none yet. */
+  listen(): void;
   close(): Promise<void>;
 }
 
 export interface ConnectionEvents {
   text(text: string): void;
-  /** One request did not get through, or its answer did not. The wire goes on. */
+  /** One request, or its response, was lost. The connection goes on. */
   undelivered(id: Id, error: Error): void;
-  /** Something that came in was dropped; it may have been anybody's answer. */
+  /** An incoming message was dropped; it may have been the response to any request. */
   lost(error: Error): void;
-  /** What the server says unasked was not heard for a while. */
+  /** Notifications may have been missed. */
   missed(): void;
-  /** Called at most once: nothing comes or goes any more. */
+  /** Called at most once: the connection has ended. */
   closed(error: Error): void;
-  /** For people who look for a fault. */
   debug(text: string): void;
 }
 
-/** Answers hold images and documents, so more than a request; still a bound on what one server can make us hold. */
-export const MAX_MESSAGE = 32 * 1024 * 1024;
-
-/** Why a server is left that asks without end and does not take our answers. */
-export const FLOODED = 'it asks us more than it takes answers to';
-
-/** The server answered with an HTTP error. */
+/** The server responded with an HTTP error status. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
-  /** The JSON-RPC error in its body, if there was one. */
+  /** The JSON-RPC error in the body, if there is one. */
   readonly rpc: RpcError | undefined;
-  /** The requests that its body answers. */
+  /** The ids of the requests that the body responds to. */
   readonly answered: readonly Id[];
   readonly body: string;
 
@@ -74,12 +69,11 @@ export class HttpError extends Error {
 }
 
 /**
- * The server refused this one message in a way that says it does not know our session, so it has not run it. Another
- * message shows whether that is so (see upstream.ts).
+ * The server refused one message in a way that suggests that it has forgotten our session, so it has not run the
+ * message. upstream.ts checks by a second message whether that is so.
  */
 export class SessionGone extends Error {
   override readonly name = 'SessionGone';
-  /** What the server said. */
   readonly refusal: HttpError;
 
   constructor(refusal: HttpError) {
@@ -88,22 +82,21 @@ export class SessionGone extends Error {
   }
 }
 
-/** Nobody listens there, so this one message has reached nobody. */
+/** The TCP connection was refused, so the message has not reached any server. */
 export class NotSent extends Error {
   override readonly name = 'NotSent';
 }
 
-/** The request has arrived; the way of its answer broke. */
+/** The request has reached the server; the stream of its response broke. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** A failure of the way, not of the server's own making. Its message is for the person or model that asked. */
+/** A failure that we found, not an error that the server sent. Its message is for the person or model that called. */
 export class UpstreamError extends Error {
   override readonly name: string = 'UpstreamError';
 }
 
-/** A server sent more than we are willing to hold. */
 export class MessageTooLong extends UpstreamError {
   override readonly name = 'MessageTooLong';
 
@@ -112,7 +105,7 @@ export class MessageTooLong extends UpstreamError {
   }
 }
 
-/** It ran, and ended by itself. */
+/** The server's process ended by itself. */
 export class ServerExit extends UpstreamError {
   override readonly name = 'ServerExit';
 }

@@ -1,37 +1,38 @@
 /**
- * `text/event-stream` to events.
- * Owns: the format, cut anywhere between two chunks. Leaves alone: what an event holds.
+ * Parses `text/event-stream`.
+ * Owns: the format; chunks may be cut anywhere. Leaves alone: what an event holds.
  * Always true:
- * - every byte is looked at once, so a big event takes as long as many small ones;
- * - no more than `limit` bytes of one event are taken in: the one that has more ends the stream.
+ * - every byte is looked at once, so a big event costs as much as many small ones;
+ * - at most `limit` bytes of one event are kept: an event that has more ends the stream.
  */
 import { createByteBuffer } from '../../protocol/index.ts';
 import { MessageTooLong } from './connection.ts';
+import { MAX_RETRY_DIGITS } from './limits.ts';
 
-export interface SseEvent {
-  /** `message` when the stream does not say. */
+export interface StreamEvent {
+  /** `message` when the stream names none. */
   readonly type: string;
   readonly data: string;
 }
 
-export interface SseEvents {
-  event(event: SseEvent): void;
-  /** The mark to continue behind, should the stream break. Told once the event that bears it is whole. */
+export interface EventStreamEvents {
+  event(event: StreamEvent): void;
+  /** The id to resume after, should the stream break. Reported when its event is complete. */
   id(id: string): void;
-  /** How long the server wants us to wait before we come again, in milliseconds. */
+  /** How many milliseconds to wait before resuming. */
   retry(milliseconds: number): void;
 }
 
-export interface SseParser {
-  /** Throws MessageTooLong as soon as an event is over the limit; nothing can be pushed behind that. */
+export interface EventStreamParser {
+  /** Throws MessageTooLong as soon as an event is over the limit; the parser cannot be used after that. */
   push(chunk: Uint8Array): void;
 }
 
-export function createSseParser(events: SseEvents, limit: number): SseParser {
+export function createEventStreamParser(events: EventStreamEvents, limit: number): EventStreamParser {
   const utf8 = new TextDecoder();
-  // The beginning of a line whose end has not come.
+  // The start of a line that has not ended yet.
   const line = createByteBuffer();
-  // The data of the event so far, a newline behind each of its lines.
+  // The data of the event so far, with a newline after each of its lines.
   const data = createByteBuffer();
   let type = '';
   let id: string | undefined;
@@ -45,7 +46,7 @@ export function createSseParser(events: SseEvents, limit: number): SseParser {
 
   function endLine(rest: Uint8Array): void {
     count(rest);
-    // Nearly every line comes in one piece, and that is not copied.
+    // Nearly every line comes in one piece and is not copied.
     if (line.size() === 0) take(rest);
     else {
       line.add(rest);
@@ -59,13 +60,13 @@ export function createSseParser(events: SseEvents, limit: number): SseParser {
       return;
     }
     const colon = bytes.indexOf(COLON);
-    // A comment. Servers that keep a quiet stream open write them all day, so they do not count.
+    // A comment. Servers send them all day to keep a quiet stream open, so they do not count.
     if (colon === 0) size -= bytes.length;
     else if (colon === -1) setField(nameIn(bytes), NOTHING);
     else setField(nameIn(bytes.subarray(0, colon)), bytes.subarray(colon + (bytes[colon + 1] === SPACE ? 2 : 1)));
   }
 
-  /** Most are `data`, and a decoder takes ten times as long as the rest of a small event. */
+  /** Without the decoder, which would take ten times as long as the rest of a small event. */
   function nameIn(bytes: Uint8Array): string {
     if (bytes.length <= LONGEST_FIELD) return String.fromCharCode(...bytes);
     return bytes.length <= LONGEST_FIELD + BYTE_ORDER_MARK ? utf8.decode(bytes) : '';
@@ -77,21 +78,20 @@ export function createSseParser(events: SseEvents, limit: number): SseParser {
       data.add(NEWLINE);
     } else if (name === 'event') type = utf8.decode(value);
     else if (name === 'id' && !value.includes(0)) id = utf8.decode(value);
-    else if (name === 'retry' && value.length <= LONGEST_RETRY) setRetry(utf8.decode(value));
-  }
-
-  function setRetry(text: string): void {
-    if (/^\d+$/.test(text)) events.retry(Number(text));
+    else if (name === 'retry' && value.length <= MAX_RETRY_DIGITS) {
+      const text = utf8.decode(value);
+      if (/^\d+$/.test(text)) events.retry(Number(text));
+    }
   }
 
   function dispatch(): void {
-    // Nearly all blank lines of one that sends nothing else.
+    // A blank line without an event before it.
     if (size === 0 && data.size() === 0 && id === undefined) return;
     const whole = data.take();
     const event = { type: type === '' ? 'message' : type, data: utf8.decode(whole.subarray(0, -1)) };
-    const mark = id;
+    const lastId = id;
     [type, id, size] = ['', undefined, 0];
-    if (mark !== undefined) events.id(mark);
+    if (lastId !== undefined) events.id(lastId);
     if (whole.length > 0) events.event(event);
   }
 
@@ -101,7 +101,7 @@ export function createSseParser(events: SseEvents, limit: number): SseParser {
       for (let at = 0; at < chunk.length; at += 1) {
         const byte = chunk[at];
         if (byte === LF || byte === CR) {
-          // The second half of a CRLF ends nothing.
+          // The LF of a CRLF does not end a second line.
           if (byte === CR || last !== CR) endLine(chunk.subarray(start, at));
           start = at + 1;
         }
@@ -122,8 +122,6 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const NOTHING = new Uint8Array();
 const NEWLINE = Uint8Array.of(LF);
-// `event` and `retry`, and the bytes of the mark that a stream may begin with.
+// `event` and `retry` are the longest names; a stream may begin with a byte order mark.
 const LONGEST_FIELD = 5;
 const BYTE_ORDER_MARK = 3;
-// In digits. Eleven days: whoever says more means never.
-const LONGEST_RETRY = 9;

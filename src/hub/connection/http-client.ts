@@ -1,57 +1,62 @@
 /**
- * One HTTP request to an upstream server. Redirects within its origin are followed.
- * Owns: redirects, what counts as an error. Leaves alone: what bodies mean (http-wire.ts).
+ * HTTP requests to one upstream server.
+ * Owns: sockets, redirects, credentials, what counts as an error. Leaves alone: what bodies mean (http.ts, sse.ts).
  * Always true:
- * - nothing is sent to another origin than the configured one: neither credentials, nor sessions, nor messages;
- * - what may have side effects is sent once.
+ * - nothing is sent to another origin than the configured one: no credentials, no session id, no message;
+ * - a request that is not repeatable is sent once.
  *
- * `node:http` and not `fetch`: fetch gives up on an answer after five minutes of silence, which is a long call's right.
+ * `node:http` and not `fetch`: fetch fails after five minutes without a response, and a call may take longer.
  */
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { messageOf } from '../../log.ts';
 import { createByteBuffer, decode, type Id, type Response, RpcError } from '../../protocol/index.ts';
 import { cut } from '../../text.ts';
-import { type HeaderFields, HttpError, MAX_MESSAGE, MessageTooLong, NotSent, UpstreamError } from './connection.ts';
+import { type HeaderFields, HttpError, MessageTooLong, NotSent, UpstreamError } from './connection.ts';
+import { MAX_ERROR_BODY, MAX_MESSAGE, MAX_REASON, MAX_RECEIPT, MAX_REDIRECTS, RECEIPT_MS } from './limits.ts';
+
+export interface HttpTarget {
+  readonly url: URL;
+  /** Headers from the configuration. */
+  readonly headers: HeaderFields;
+}
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly url: URL;
-  /** What the protocol says. */
+  /** The configured address unless given. Must be of its origin. */
+  readonly url?: URL;
   readonly headers: HeaderFields;
   readonly body?: string;
-  /** Nothing happens twice when it arrives twice. */
+  /** Sending it twice does no harm. */
   readonly repeatable: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface HttpClient {
-  /**
-   * Settles with the answer, its body not yet read. Rejects with an HttpError when the status is 400 or more, with
-   * NotSent when nobody listens there.
-   */
+  /** Settles when the headers of the response are there. Rejects with HttpError from status 400 on. */
   send(request: HttpRequest): Promise<IncomingMessage>;
   close(): void;
 }
 
-/** `credentials`: the headers from the configuration. `common`: what every request says. */
-export function createHttpClient(home: URL, credentials: HeaderFields, common: () => HeaderFields): HttpClient {
-  const agents = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
+export const JSON_TYPE = 'application/json';
+export const EVENT_STREAM_TYPE = 'text/event-stream';
 
-  function once({ method, url, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
+/** Statuses that concern this client and not one message. 508: too many hubs in a row (see hops.ts). */
+export const REFUSALS: readonly number[] = [401, 403, 508];
+
+/** `common`: headers of every request. */
+export function createHttpClient(target: HttpTarget, common: () => HeaderFields): HttpClient {
+  const isTls = target.url.protocol === 'https:';
+  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const configured = lowerCased({ ...basicAuth(target.url), ...target.headers });
+
+  function sendOnce({ method, headers, body, signal }: HttpRequest, url: URL): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      if (url.origin !== home.origin) throw new UpstreamError(`${url.origin} is not the origin of the configuration`);
-      const isTls = url.protocol === 'https:';
-      const own = { ...basicAuth(home), ...credentials };
-      const said = { ...common(), ...headers };
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-      const request = (isTls ? requestHttps : requestHttp)(url, {
-        method,
-        agent: isTls ? agents['https:'] : agents['http:'],
-        headers: { ...lowerCased(own), ...lowerCased(said), ...length },
-      });
-      // Not as its own `signal` option, and without an error: either would stick to the connection, which may already
-      // be back in the pool, where nobody listens for errors.
+      const all = { ...configured, ...lowerCased({ ...common(), ...headers }), ...length };
+      const request = (isTls ? requestHttps : requestHttp)(url, { method, agent, headers: all });
+      // Not by the `signal` option, and without an error: either would stay with the socket, which may already be back
+      // in the pool, where an error has no listener.
       const abort = () => request.destroy();
       signal.addEventListener('abort', abort);
       request.once('close', () => signal.removeEventListener('abort', abort));
@@ -62,58 +67,66 @@ export function createHttpClient(home: URL, credentials: HeaderFields, common: (
     });
   }
 
-  async function send(request: HttpRequest): Promise<IncomingMessage> {
-    let { url } = request;
-    for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
-      const attempt = () => once({ ...request, url });
-      const response = await (request.repeatable ? again(attempt) : attempt());
+  async function follow(request: HttpRequest): Promise<IncomingMessage> {
+    let { url = target.url } = request;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const response = await sendOnce(request, url).catch((error: unknown) => {
+        if (request.repeatable && isStale(error)) return sendOnce(request, url);
+        throw error;
+      });
       const { statusCode: status = 0 } = response;
-      if (status >= 400) throw await errorFrom(status, response);
+      if (status >= 400) throw await httpError(status, response);
       const { location } = response.headers;
       if (!REDIRECTS.includes(status) || location === undefined) return response;
       response.resume();
       url = redirected(url, location);
     }
-    throw new UpstreamError(`redirected more than ${MOST_REDIRECTS} times`);
+    throw new UpstreamError(`redirected more than ${MAX_REDIRECTS} times`);
   }
 
   return {
     async send(request) {
       try {
-        return await send(request);
+        return await follow(request);
       } catch (error) {
         throw readable(error);
       }
     },
-    close() {
-      agents['http:'].destroy();
-      agents['https:'].destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 
-/** The media type of a body, as types are compared: in lower case and without parameters. Empty: it has none. */
+/** The media type without parameters, in lower case; empty when there is none. */
 export function mediaType({ headers }: IncomingMessage): string {
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
   return type.trim().toLowerCase();
 }
 
+/** The response itself if it is an event stream; any other is destroyed. */
+export function expectEventStream(response: IncomingMessage): IncomingMessage {
+  const type = mediaType(response);
+  if (type === EVENT_STREAM_TYPE) return response;
+  response.destroy();
+  throw new NotEventStream(`the answer is ${type || 'of no type'}, not a stream of events`);
+}
+
+export class NotEventStream extends UpstreamError {
+  override readonly name = 'NotEventStream';
+}
+
 /**
- * The body of an HTTP error, if it is an answer to the request of that id: then it is one, whatever the status says.
- * Refusals of who we are stay HTTP errors: they concern every request alike.
+ * The body of an HTTP error if it is the JSON-RPC response to the request with that id: then the status does not matter.
+ * Refusals stay HTTP errors.
  */
-export function answerIn(error: unknown, id: Id | undefined): string | undefined {
+export function responseIn(error: unknown, id: Id | undefined): string | undefined {
   if (!(error instanceof HttpError) || id === undefined || REFUSALS.includes(error.status)) return undefined;
   return error.answered.includes(id) ? error.body : undefined;
 }
 
-// 508: too many hubs stand in front of the server (see hops.ts).
-export const REFUSALS: readonly number[] = [401, 403, 508];
-
-/** Reads a whole body. One of more than `limit` bytes is left there and then, with MessageTooLong. */
+/** Reads a whole body. At more than `limit` bytes it closes the socket and throws MessageTooLong. */
 export async function readBody(response: IncomingMessage, limit: number): Promise<string> {
   const body = createByteBuffer();
-  // Leaving the loop early ends the connection.
+  // Leaving the loop early closes the socket.
   for await (const chunk of response) {
     if (body.size() + chunk.length > limit) throw new MessageTooLong(limit);
     body.add(chunk);
@@ -121,13 +134,13 @@ export async function readBody(response: IncomingMessage, limit: number): Promis
   return new TextDecoder().decode(body.take());
 }
 
-/** Lets go of a body that nobody waits for. A short one is read to its end, so that the connection can be used again. */
-export async function takeReceipt(response: IncomingMessage): Promise<void> {
+/** Reads and ignores a body. A short one is read to its end, so that the socket can be reused. */
+export async function discardBody(response: IncomingMessage): Promise<void> {
   const timer = setTimeout(() => response.destroy(), RECEIPT_MS);
   try {
-    await readBody(response, LONGEST_RECEIPT);
+    await readBody(response, MAX_RECEIPT);
   } catch {
-    // Too long, too slow or broken off: the message has arrived all the same.
+    // Too long, too slow or broken: the message has arrived all the same.
   } finally {
     clearTimeout(timer);
   }
@@ -135,42 +148,24 @@ export async function takeReceipt(response: IncomingMessage): Promise<void> {
 
 // --- internal ---
 
-// What is said to a notice is nothing, or a word for people.
-const LONGEST_RECEIPT = 64 * 1024;
-const RECEIPT_MS = 2000;
-
-const MOST_REDIRECTS = 5;
-// 303 is not among them: it asks for another method, and another method is another request.
+// Without 303: it asks for another method, and so for another request.
 const REDIRECTS: readonly number[] = [301, 302, 307, 308];
-// A page that says what went wrong. JSON may be the answer itself and has the limit of one.
-const MAX_ERROR_BODY = 64 * 1024;
-// Shown to people only after secrets were blotted out, and cut once more then.
-const LONGEST_REASON = 4096;
 
-/**
- * A kept-alive connection may be closed by the server just as we use it. Most likely nothing was read then, but nobody
- * knows: the server may as well have broken off in the middle of the work.
- */
-async function again<T>(attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    const stale = error instanceof Error && 'stale' in error && error.stale === true;
-    if (!stale || !('code' in error) || error.code !== 'ECONNRESET') throw error;
-    return attempt();
-  }
+/** A kept-alive socket that the server closed as we used it. The request may have been read, so only repeatable ones are repeated. */
+function isStale(error: unknown): boolean {
+  if (!(error instanceof Error) || !('stale' in error && 'code' in error)) return false;
+  return error.stale === true && error.code === 'ECONNRESET';
 }
 
+/** Only the configuration decides which origin gets our messages; a server cannot hand that on. */
 function redirected(from: URL, location: string): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !['http:', 'https:'].includes(to.protocol))
-    throw new UpstreamError('redirected to what is no HTTP address');
-  // The configuration says who is trusted with what is sent; a server cannot pass that on.
-  if (to.origin !== from.origin)
-    throw new UpstreamError(
-      `redirected to another origin (${to.origin}), which is not followed: set its address instead`,
-    );
-  return to;
+    throw new UpstreamError('redirected to something that is not an HTTP address');
+  if (to.origin === from.origin) return to;
+  throw new UpstreamError(
+    `redirected to another origin (${to.origin}), which is not followed: set its address instead`,
+  );
 }
 
 function basicAuth({ username, password }: URL): HeaderFields {
@@ -179,7 +174,7 @@ function basicAuth({ username, password }: URL): HeaderFields {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** People write a percent sign into an address and mean it. */
+/** A bare percent sign in an address stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -192,30 +187,25 @@ function lowerCased(headers: HeaderFields): HeaderFields {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-async function errorFrom(status: number, response: IncomingMessage): Promise<HttpError> {
-  const limit = mediaType(response) === 'application/json' ? MAX_MESSAGE : MAX_ERROR_BODY;
-  const body = await readBody(response, limit).catch(() => '');
-  const responses = responsesIn(body);
-  const errors = responses.flatMap(({ outcome }) => ('error' in outcome ? [outcome.error] : []));
-  const [rpc] = errors.map(({ code, message, data }) => new RpcError(code, message, data));
-  const answered = responses.flatMap(({ id }) => (id === null ? [] : [id]));
-  const said = rpc ? `: ${cut(rpc.message, LONGEST_REASON)}` : '';
-  return new HttpError(status, `HTTP ${status}${said}${HINTS.get(status) ?? ''}`, { rpc, answered, body });
-}
-
-function responsesIn(body: string): readonly Response[] {
-  const decoded = decode(body);
-  return [decoded].flat().filter((one) => one.kind === 'response');
-}
-
 const HINTS: ReadonlyMap<number, string> = new Map([
   [401, ' (it wants authorization: set a header for it in the configuration)'],
   [403, ' (it refuses us: are the headers in the configuration right?)'],
 ]);
 
+async function httpError(status: number, response: IncomingMessage): Promise<HttpError> {
+  const limit = mediaType(response) === JSON_TYPE ? MAX_MESSAGE : MAX_ERROR_BODY;
+  const body = await readBody(response, limit).catch(() => '');
+  const responses = [decode(body)].flat().filter((one): one is Response => one.kind === 'response');
+  const [error] = responses.flatMap(({ outcome }) => ('error' in outcome ? [outcome.error] : []));
+  const rpc = error && new RpcError(error.code, error.message, error.data);
+  const answered = responses.flatMap(({ id }) => id ?? []);
+  const reason = rpc ? `: ${cut(rpc.message, MAX_REASON)}` : '';
+  return new HttpError(status, `HTTP ${status}${reason}${HINTS.get(status) ?? ''}`, { rpc, answered, body });
+}
+
 /**
- * Connecting to a name with several addresses fails with several errors and an empty message. Where all of them refuse,
- * nobody listens, so what was to be sent has reached nobody.
+ * A name with several addresses fails with several errors and an empty message. Where every address refuses the
+ * connection, the message has not reached any server.
  */
 function readable(error: unknown): unknown {
   const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];

@@ -1,7 +1,7 @@
 /**
- * From a plan to a server that listens: connect, and find out how it speaks.
- * Owns: the ways round what older servers do. Leaves alone: when to try again (upstream.ts), what is said (dialects.ts).
- * Always true: a session that could not be opened has left nothing behind.
+ * Opens a session with a configured server: connects, and completes the handshake.
+ * Owns: the fallbacks that older servers need. Leaves alone: when to retry (upstream.ts), the handshake (dialects.ts).
+ * Always true: a session that could not be opened leaves no process, socket or timer behind.
  */
 import { HOPS_HEADER, type Hops } from '../../hops.ts';
 import type { Target, UpstreamConfig } from '../config/entries.ts';
@@ -9,28 +9,28 @@ import type { Redact } from '../config/redact.ts';
 import { type Connection, type ConnectionEvents, HttpError, ServerExit } from './connection.ts';
 import { type DialectName, type Implementation, type McpClient, negotiate } from './dialects.ts';
 import { openHttpConnection } from './http.ts';
-import { createRpcClient, type RpcClient } from './rpc-client.ts';
+import { RpcClient } from './rpc-client.ts';
 import { openSseConnection } from './sse.ts';
-import { openStdioConnection, type StdioHost } from './stdio.ts';
+import { openStdioConnection, type StdioContext } from './stdio.ts';
 
-/** What is known of how this server speaks; kept from one session to the next, so that it is found out once. */
-export interface Verdict {
+/** What an earlier session has shown about a server, so that the next one need not find it out again. */
+export interface KnownServer {
   readonly dialect: DialectName | undefined;
-  /** It has no streamable HTTP, only the older SSE. */
-  readonly olderSse: boolean;
+  /** It is configured as HTTP, but has only the older HTTP+SSE transport. */
+  readonly usesSse: boolean;
 }
 
 export interface Session {
   readonly rpc: RpcClient;
   readonly mcp: McpClient;
-  readonly verdict: Verdict;
-  /** What to do when a notice of that name comes. */
-  readonly notices: Map<string, () => void>;
+  readonly known: KnownServer;
+  /** Sets the one function that is called when a list has changed or may have. */
+  onListChanged(run: () => void): void;
 }
 
 export interface SessionContext {
   readonly client: Implementation;
-  readonly stdio: Omit<StdioHost, 'stderr' | 'redact'>;
+  readonly stdio: Omit<StdioContext, 'stderr' | 'redact'>;
   readonly hops: Hops;
   readonly redact: Redact;
   debug(text: string): void;
@@ -38,56 +38,59 @@ export interface SessionContext {
 
 export async function openUpstreamSession(
   config: UpstreamConfig,
-  verdict: Verdict,
-  host: SessionContext,
+  known: KnownServer,
+  context: SessionContext,
   signal: AbortSignal,
 ): Promise<Session> {
-  const { target } = config;
+  const { kind } = config.target;
   try {
-    return await attempt(config, verdict, host, signal);
+    return await attempt(config, known, context, signal);
   } catch (error) {
-    // Some old servers end when they are asked something before the handshake; the next attempt begins with that.
-    if (target.kind === 'stdio' && verdict.dialect === undefined && error instanceof ServerExit)
+    if (kind === 'stdio' && known.dialect === undefined && error instanceof ServerExit)
       throw new ProbeExit(error.message);
-    if (target.kind === 'http' && !verdict.olderSse && isNoEndpoint(error))
-      return attempt(config, { dialect: 'legacy', olderSse: true }, host, signal).catch(() => {
-        throw error; // The address was meant for streamable HTTP; that it is no SSE either is no news.
+    // The statuses by which an older server shows that it has no streamable HTTP.
+    if (kind === 'http' && !known.usesSse && error instanceof HttpError && [400, 404, 405].includes(error.status))
+      return attempt(config, { dialect: 'legacy', usesSse: true }, context, signal).catch(() => {
+        throw error; // The address was meant for streamable HTTP, so its error is the useful one.
       });
     throw error;
   }
 }
 
-/** It ended before or because it was asked what it speaks: nobody can tell which. */
+/** The process ended before the handshake. Some old servers end when they get a request before `initialize`. */
 export class ProbeExit extends ServerExit {}
 
 // --- internal ---
 
-const PROBE_MS = 3000;
+const LIST_CHANGED: ReadonlySet<string> = new Set(
+  ['tools', 'resources'].map((list) => `notifications/${list}/list_changed`),
+);
 
 async function attempt(
   config: UpstreamConfig,
-  verdict: Verdict,
-  host: SessionContext,
+  known: KnownServer,
+  context: SessionContext,
   signal: AbortSignal,
 ): Promise<Session> {
-  const notices = new Map<string, () => void>();
-  const open = (events: ConnectionEvents) => openConnection(config.target, verdict, host, events);
-  const rpc = createRpcClient(open, {
-    notice: (method) => notices.get(method)?.(),
-    missed() {
-      for (const look of new Set(notices.values())) look();
+  let listChanged = () => {};
+  const rpc = new RpcClient((events) => openConnection(config.target, known, context, events), {
+    notification(method) {
+      if (LIST_CHANGED.has(method)) listChanged();
     },
-    debug: host.debug,
+    missed: () => listChanged(),
+    debug: context.debug,
   });
+  const onListChanged = (run: () => void) => {
+    listChanged = run;
+  };
   try {
     const { dialect, mcp } = await negotiate(rpc, {
-      client: host.client,
+      client: context.client,
       timeout: config.connectTimeout,
-      probe: PROBE_MS,
-      known: config.target.kind === 'sse' ? 'legacy' : verdict.dialect,
+      known: config.target.kind === 'sse' ? 'legacy' : known.dialect,
       signal,
     });
-    return { rpc, mcp, notices, verdict: { ...verdict, dialect } };
+    return { rpc, mcp, known: { ...known, dialect }, onListChanged };
   } catch (error) {
     await rpc.close();
     throw error;
@@ -96,24 +99,19 @@ async function attempt(
 
 function openConnection(
   target: Target,
-  { olderSse }: Verdict,
-  host: SessionContext,
+  { usesSse }: KnownServer,
+  { hops, stdio, redact, debug }: SessionContext,
   events: ConnectionEvents,
 ): Connection {
-  const common = () => ({ [HOPS_HEADER]: String(host.hops.next()) });
+  const common = () => ({ [HOPS_HEADER]: String(hops.next()) });
   switch (target.kind) {
     case 'stdio':
-      return openStdioConnection(target, events, { ...host.stdio, redact: host.redact, stderr: host.debug });
+      return openStdioConnection(target, events, { ...stdio, redact, stderr: debug });
     case 'http':
-      return olderSse ? openSseConnection(target, events, common) : openHttpConnection(target, events, common);
+      return (usesSse ? openSseConnection : openHttpConnection)(target, events, common);
     case 'sse':
       return openSseConnection(target, events, common);
     case 'none':
-      throw new Error('a server that is not to be reached has no wire');
+      throw new Error('a server that is not started has no connection');
   }
-}
-
-/** The statuses by which an older server shows that it has no such endpoint. */
-function isNoEndpoint(error: unknown): boolean {
-  return error instanceof HttpError && [400, 404, 405].includes(error.status);
 }

@@ -1,10 +1,11 @@
 /**
- * Requests and their answers over one wire.
- * Owns: ids, time limits, progress, cancelling. Leaves alone: bytes (wires), what is asked (dialects.ts, upstream.ts).
+ * JSON-RPC over one connection to an upstream server.
+ * Owns: ids, timeouts, progress, cancellation, responses to the server's own requests.
+ * Leaves alone: bytes (stdio.ts, http.ts, sse.ts), protocol versions (dialects.ts).
  * Always true:
- * - every request settles exactly once: with its answer, its time limit, its cancelling, or the end of the wire;
- * - an answer that nobody waits for is dropped, whatever its id;
- * - what the server asks of us is answered at once: we have nothing to offer it but a sign of life.
+ * - every request settles exactly once: by its response, its timeout, its cancellation, or the end of the connection;
+ * - a response with an unknown id is dropped;
+ * - of the server's own requests only `ping` gets a result, and what we hold for a server that asks without end is bounded.
  */
 import { messageOf } from '../../log.ts';
 import {
@@ -19,213 +20,226 @@ import {
   type Message,
   methodNotFound,
   type Params,
+  type Request,
   type Response,
   RpcError,
 } from '../../protocol/index.ts';
 import { type Connection, type ConnectionEvents, type HeaderFields, UpstreamError } from './connection.ts';
+import { MAX_REPLIES_AT_ONCE, MAX_REPLIES_WAITING, MAX_STRANGE_LINES, MAX_STRANGE_LOGGED } from './limits.ts';
 
 export interface RequestOptions {
-  /** Milliseconds without a sign of the answer before we give up; progress starts them anew. None: for ever. */
-  readonly timeout?: number;
-  /** Fires when the answer is no longer wanted. */
-  readonly signal?: AbortSignal;
+  /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Asks the server to report progress. */
-  readonly onProgress?: (params: Params) => void;
+  readonly onProgress?: ((params: Params) => void) | undefined;
+}
+
+export interface RpcRequestOptions extends RequestOptions {
   readonly headers?: HeaderFields;
-  /** Begins a session (see wire.ts). */
-  readonly opens?: boolean;
-  /** Closing the stream of the answer is how this server is told to stop; otherwise it is told in words. */
-  readonly closingCancels?: boolean;
+  /** See OutgoingMessage. */
+  readonly startsSession?: boolean;
+  /** Closing the response stream cancels the request; otherwise a notification does. */
+  readonly cancelByClosing?: boolean;
 }
 
-export interface RpcClient {
-  readonly connection: Connection;
-  request(method: string, params: Params, options: RequestOptions): Promise<Params>;
-  notify(method: string, params: Params | undefined, headers: HeaderFields): void;
-  /** From now on every message has these headers, besides its own. */
-  setEnvelope(headers: HeaderFields): void;
-  /** Fires when nothing comes or goes any more; the reason is an Error. */
-  readonly ended: AbortSignal;
-  /** When something last came in, as `performance.now()` has it. */
-  lastHeard(): number;
-  /** What still waits for an answer fails with `reason`. */
-  close(reason?: Error): Promise<void>;
-}
-
-export interface RpcListener {
-  notice(method: string, params: Params): void;
-  /** What the server says unasked was not heard for a while. */
+export interface RpcEvents {
+  notification(method: string): void;
+  /** Notifications may have been missed. */
   missed(): void;
   debug(text: string): void;
 }
 
-export function createRpcClient(open: (events: ConnectionEvents) => Connection, listener: RpcListener): RpcClient {
-  const waiting = new Map<string, Waiting>();
-  const end = new AbortController();
-  let envelope: HeaderFields = {};
-  let heard = performance.now();
-  let nextId = 1;
-  let strange = 0;
-  let inARow = 0;
+export class RpcClient {
+  readonly connection: Connection;
+  readonly #events: RpcEvents;
+  readonly #pending = new Map<string, Pending>();
+  readonly #end = new AbortController();
+  readonly #replies: string[] = [];
+  #repliesUnderWay = 0;
+  #lastReceived = performance.now();
+  #lastId = 0;
+  #strangeLines = 0;
 
-  function failAll(error: Error): void {
-    for (const one of [...waiting.values()]) one.fail(error);
+  constructor(open: (events: ConnectionEvents) => Connection, events: RpcEvents) {
+    this.#events = events;
+    this.connection = open({
+      text: (text) => this.#receive(text),
+      undelivered: (id, error) => this.#pending.get(idKey(id))?.fail(error),
+      lost: (error) => this.#failAll(error),
+      missed: () => events.missed(),
+      closed: (error) => this.#finish(error),
+      debug: (text) => events.debug(text),
+    });
   }
 
-  function finish(error: Error): void {
-    end.abort(error);
-    failAll(error);
+  /** Fires when the connection has ended; the reason is an Error. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
   }
 
-  function take(message: Message): void {
-    if (message.kind !== 'invalid') inARow = 0;
-    switch (message.kind) {
-      case 'response':
-        answer(message);
-        break;
-      case 'notification':
-        (message.method === PROGRESS ? progress : listener.notice)(message.method, message.params);
-        break;
-      case 'request': {
-        const { id, method } = message;
-        const text = method === 'ping' ? encodeResult(id, '{}') : encodeError(id, methodNotFound(method));
-        connection.send({ text, isReply: true, repeatable: true, headers: envelope });
-        break;
-      }
-      case 'invalid':
-        if (message.id !== null) waiting.get(idKey(message.id))?.fail(new UpstreamError('its answer is no answer'));
-        stumble();
-    }
+  /** When the last message arrived, on the clock of `performance.now()`. */
+  get lastReceived(): number {
+    return this.#lastReceived;
   }
 
-  /** Something came that is no message. What it says is not repeated: half a secret is no longer found. */
-  function stumble(): void {
-    strange += 1;
-    inARow += 1;
-    if (strange <= MOST_REPORTED) listener.debug('sent something that is no message');
-    if (inARow > MOST_STRANGE) finish(new UpstreamError('it says nothing but what is no message'));
-  }
-
-  function answer({ id, outcome }: Response): void {
-    const one = id === null ? undefined : waiting.get(idKey(id));
-    if (!one || id === null) listener.debug('an answer came that nobody waits for');
-    else {
-      connection.done(id);
-      if ('error' in outcome) one.fail(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
-      else if (isObject(outcome.result)) one.succeed(outcome.result);
-      else one.fail(new UpstreamError(`the answer to ${one.method} is not an object`));
-    }
-  }
-
-  function progress(_method: string, params: Params): void {
-    const { progressToken: token } = params;
-    const one = typeof token === 'number' ? waiting.get(idKey(token)) : undefined;
-    try {
-      one?.progress(params);
-    } catch (error) {
-      one?.fail(new UpstreamError(`its progress could not be passed on: ${messageOf(error)}`));
-    }
-  }
-
-  /** What one message does wrong stays with it: an error here would end the process. */
-  function takeSafely(message: Message): void {
-    if (end.signal.aborted) return;
-    try {
-      take(message);
-    } catch (error) {
-      listener.debug(`a message could not be taken: ${messageOf(error)}`);
-    }
-  }
-
-  const connection = open({
-    text(text) {
-      heard = performance.now();
-      // Many servers print for people where their messages should be, and to try to read that takes long.
-      if (!MESSAGE_START.test(text)) return stumble();
-      const decoded = decode(text);
-      if (Array.isArray(decoded)) for (const one of decoded) takeSafely(one);
-      else takeSafely(decoded);
-    },
-    undelivered: (id, error) => waiting.get(idKey(id))?.fail(error),
-    lost: failAll,
-    missed: listener.missed,
-    closed: finish,
-    debug: listener.debug,
-  });
-
-  function request(method: string, params: Params, options: RequestOptions): Promise<Params> {
-    const { signal, timeout, onProgress, headers = {}, opens = false, closingCancels = false } = options;
-    if (end.signal.aborted) return Promise.reject(end.signal.reason);
+  request(method: string, params: Params, options: RpcRequestOptions = {}): Promise<Params> {
+    const { signal, timeout, onProgress, headers, startsSession = false } = options;
+    if (this.ended.aborted) return Promise.reject(this.ended.reason);
     if (signal?.aborted) return Promise.reject(new UpstreamError('cancelled'));
-    const id = nextId++;
+    this.#lastId += 1;
+    const id = this.#lastId;
     const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
     return new Promise((resolve, reject) => {
-      // First of all: what cannot be written throws here, and has left nothing behind.
+      // First: params that cannot be encoded throw here, before anything is registered.
       const text = encodeRequest(id, method, body);
       let timer: NodeJS.Timeout | undefined;
       const settle = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
-        waiting.delete(idKey(id));
+        this.#pending.delete(idKey(id));
       };
       const fail = (error: Error) => {
         settle();
         reject(error);
       };
-      const giveUp = (why: string, error: Error) => {
-        if (!(closingCancels && connection.ownStreams)) tellCancelled(id, why, headers);
-        connection.drop(id);
-        fail(error);
+      const cancel = (reason: string, message: string) => {
+        this.#cancel(id, reason, options);
+        fail(new UpstreamError(message));
       };
-      const onAbort = () => giveUp('the client cancelled', new UpstreamError('cancelled'));
-      const watch = () => {
+      const onAbort = () => cancel('the client cancelled', 'cancelled');
+      const onTimeout = () => cancel('timed out', `no answer to ${method} within ${timeout} ms`);
+      const restartTimer = () => {
         clearTimeout(timer);
-        if (timeout === undefined) return;
-        const late = () => new UpstreamError(`no answer to ${method} within ${timeout} ms`);
-        timer = setTimeout(() => giveUp('timed out', late()), timeout);
+        if (timeout !== undefined) timer = setTimeout(onTimeout, timeout);
       };
-      waiting.set(idKey(id), {
-        method,
-        fail,
-        succeed(result) {
-          settle();
-          resolve(result);
-        },
-        progress(report) {
-          watch();
-          onProgress?.(report);
-        },
-      });
+      const succeed = (result: Params) => {
+        settle();
+        resolve(result);
+      };
+      const progress = (report: Params) => {
+        restartTimer();
+        onProgress?.(report);
+      };
+      this.#pending.set(idKey(id), { method, fail, succeed, progress });
       signal?.addEventListener('abort', onAbort);
-      watch();
-      connection.send({ text, id, opens, repeatable: REPEATABLE.has(method), headers: { ...envelope, ...headers } });
+      restartTimer();
+      this.connection.send({ text, id, startsSession, repeatable: REPEATABLE.has(method), headers });
     });
   }
 
-  function notify(method: string, params: Params | undefined, headers: HeaderFields): void {
-    const all = { ...envelope, ...headers };
-    if (!end.signal.aborted)
-      connection.send({ text: encodeNotification(method, params), repeatable: true, headers: all });
+  notify(method: string, params?: Params): void {
+    if (!this.ended.aborted) this.connection.send({ text: encodeNotification(method, params), repeatable: true });
   }
 
-  function tellCancelled(requestId: Id, reason: string, headers: HeaderFields): void {
-    notify('notifications/cancelled', { requestId, reason }, headers);
+  /** Requests that are still pending fail with `reason`. */
+  close(reason: Error = new UpstreamError('the connection was closed')): Promise<void> {
+    this.#finish(reason);
+    return this.connection.close();
   }
 
-  return {
-    connection,
-    request,
-    notify,
-    setEnvelope(headers) {
-      envelope = headers;
-    },
-    ended: end.signal,
-    lastHeard: () => heard,
-    close(reason = new UpstreamError('the connection was closed')) {
-      finish(reason);
-      return connection.close();
-    },
-  };
+  #cancel(requestId: Id, reason: string, { cancelByClosing = false }: RpcRequestOptions): void {
+    if (!(cancelByClosing && this.connection.streamPerRequest))
+      this.notify('notifications/cancelled', { requestId, reason });
+    this.connection.cancel(requestId);
+  }
+
+  #failAll(error: Error): void {
+    for (const one of [...this.#pending.values()]) one.fail(error);
+  }
+
+  #finish(error: Error): void {
+    this.#end.abort(error);
+    this.#failAll(error);
+  }
+
+  #receive(text: string): void {
+    this.#lastReceived = performance.now();
+    // Checked before decoding: many servers print logs on stdout, and a failed JSON.parse is slow.
+    if (!MESSAGE_START.test(text)) {
+      this.#countStrangeLine();
+      return;
+    }
+    for (const message of [decode(text)].flat()) {
+      if (this.ended.aborted) return;
+      try {
+        this.#handle(message);
+      } catch (error) {
+        // A fault in one message must not end the process.
+        this.#events.debug(`a message could not be handled: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  #handle(message: Message): void {
+    if (message.kind !== 'invalid') this.#strangeLines = 0;
+    switch (message.kind) {
+      case 'response':
+        this.#handleResponse(message);
+        break;
+      case 'request':
+        this.#handleRequest(message);
+        break;
+      case 'invalid':
+        if (message.id !== null)
+          this.#pending.get(idKey(message.id))?.fail(new UpstreamError('the response is not valid JSON-RPC'));
+        this.#countStrangeLine();
+        break;
+      case 'notification':
+        if (message.method === PROGRESS) this.#handleProgress(message.params);
+        else this.#events.notification(message.method);
+    }
+  }
+
+  #handleResponse({ id, outcome }: Response): void {
+    const pending = id === null ? undefined : this.#pending.get(idKey(id));
+    if (!pending || id === null) {
+      this.#events.debug('a response with an unknown id was dropped');
+      return;
+    }
+    this.connection.answered(id);
+    if ('error' in outcome) pending.fail(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
+    else if (isObject(outcome.result)) pending.succeed(outcome.result);
+    else pending.fail(new UpstreamError(`the answer to ${pending.method} is not an object`));
+  }
+
+  #handleProgress(params: Params): void {
+    const { progressToken: token } = params;
+    const pending = typeof token === 'number' ? this.#pending.get(idKey(token)) : undefined;
+    try {
+      pending?.progress(params);
+    } catch (error) {
+      pending?.fail(new UpstreamError(`progress could not be passed on: ${messageOf(error)}`));
+    }
+  }
+
+  #handleRequest({ id, method }: Request): void {
+    if (this.#replies.length >= MAX_REPLIES_WAITING) {
+      this.#finish(new UpstreamError('the server sends more requests than it accepts responses to'));
+      return;
+    }
+    this.#replies.push(method === 'ping' ? encodeResult(id, '{}') : encodeError(id, methodNotFound(method)));
+    if (this.#repliesUnderWay < MAX_REPLIES_AT_ONCE) void this.#sendReplies();
+  }
+
+  async #sendReplies(): Promise<void> {
+    this.#repliesUnderWay += 1;
+    for (let text = this.#replies.shift(); text !== undefined; text = this.#replies.shift()) {
+      if (this.ended.aborted) break;
+      await this.connection.reply(text).catch((error: unknown) => {
+        this.#events.debug(`a response was not accepted: ${messageOf(error)}`);
+      });
+    }
+    this.#repliesUnderWay -= 1;
+  }
+
+  /** The line is not quoted: it may hold part of a secret, which redaction would not find. */
+  #countStrangeLine(): void {
+    this.#strangeLines += 1;
+    if (this.#strangeLines <= MAX_STRANGE_LOGGED) this.#events.debug('sent a line that is not JSON-RPC');
+    if (this.#strangeLines > MAX_STRANGE_LINES)
+      this.#finish(new UpstreamError(`the server printed ${MAX_STRANGE_LINES} lines that are not JSON-RPC`));
+  }
 }
 
 export function metaOf({ _meta }: Params): Params {
@@ -235,7 +249,8 @@ export function metaOf({ _meta }: Params): Params {
 // --- internal ---
 
 const PROGRESS = 'notifications/progress';
-/** Requests that only look. */
+const MESSAGE_START = /^\s*[[{]/;
+/** Requests that change nothing on the server. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'ping',
   'server/discover',
@@ -244,13 +259,8 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'resources/read',
   'skills/list',
 ]);
-// A server that prints its log on stdout does so all day; a few lines show what is going on.
-const MOST_REPORTED = 5;
-// But one that never says anything else is no server.
-const MOST_STRANGE = 100_000;
-const MESSAGE_START = /^\s*[[{]/;
 
-interface Waiting {
+interface Pending {
   readonly method: string;
   succeed(result: Params): void;
   fail(error: Error): void;

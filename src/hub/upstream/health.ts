@@ -32,26 +32,26 @@ export interface HealthCheck {
   knowsUs(): Promise<boolean>;
 }
 
-export function startHealthCheck({ rpc, mcp, notices }: Session, options: HealthCheckOptions): HealthCheck {
+export function startHealthCheck({ rpc, mcp, onListChanged }: Session, options: HealthCheckOptions): HealthCheck {
   const { interval, until, fail, debug, relist } = options;
   const limit = Math.min(PULSE_MS, interval);
 
   async function check(): Promise<void> {
     const began = performance.now();
     try {
-      await mcp.pulse(limit);
+      await mcp.ping(limit);
     } catch (error) {
       if (error instanceof SessionGone) return fail(error);
       const why = `no sign of life: ${messageOf(error)}`;
       // Whoever says anything is alive, and so is whoever was busy with a call until a moment ago.
-      if (options.isBusy() || rpc.lastHeard() >= began) debug(`${why}; but a call is in flight, or it said something`);
+      if (options.isBusy() || rpc.lastReceived >= began) debug(`${why}; but a call is in flight, or it said something`);
       else fail(new UpstreamError(why));
     }
   }
 
   async function watch(): Promise<void> {
     for (await pause(interval, until); !until.aborted; await pause(interval, until)) {
-      if (performance.now() - rpc.lastHeard() >= interval) await check();
+      if (performance.now() - rpc.lastReceived >= interval) await check();
     }
   }
 
@@ -74,13 +74,13 @@ export function startHealthCheck({ rpc, mcp, notices }: Session, options: Health
 
   const checkNow = () => void check().catch((error) => debug(messageOf(error)));
 
-  for (const list of ['tools', 'resources']) notices.set(`notifications/${list}/list_changed`, relist);
+  onListChanged(relist);
   subscribe(0);
   return {
     watch: () => void watch().catch((error) => fail(asError(error))),
     check: checkNow,
     knowsUs: () =>
-      mcp.pulse(limit).then(
+      mcp.ping(limit).then(
         () => true,
         (error) => !(error instanceof SessionGone),
       ),

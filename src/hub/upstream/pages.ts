@@ -57,7 +57,7 @@ export async function listAll(
     const left = deadline - performance.now();
     if (left <= 0) return { ...taken.end(`${method} takes over ${timeout} ms`), ttlMs };
     const patience = Number.isFinite(left) ? { ...options, timeout: Math.ceil(left) } : options;
-    const page = await mcp.ask(method, cursor === undefined ? {} : { cursor }, patience);
+    const page = await mcp.request(method, cursor === undefined ? {} : { cursor }, patience);
     const { [key]: list, nextCursor: next } = page;
     if (!Array.isArray(list)) throw new UpstreamError(`the answer to ${method} holds no list of ${key}`);
     ttlMs = shorter(ttlMs, page.ttlMs);

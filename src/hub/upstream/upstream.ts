@@ -14,11 +14,15 @@ import { cut, shorten } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
-import { type HeaderFields, HttpError, NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
-import type { McpClient } from '../connection/dialects.ts';
-import { openUpstreamSession, ProbeExit, type Session, type SessionContext, type Verdict } from '../connection/open.ts';
-import { paramHeaders } from '../connection/param-headers.ts';
-import type { RequestOptions } from '../connection/rpc-client.ts';
+import { HttpError, NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
+import type { McpRequestOptions } from '../connection/dialects.ts';
+import {
+  type KnownServer,
+  openUpstreamSession,
+  ProbeExit,
+  type Session,
+  type SessionContext,
+} from '../connection/open.ts';
 import { firstAborted } from '../signals.ts';
 import { type HealthCheck, startHealthCheck } from './health.ts';
 import { EMPTY_LISTING, type ListedTool, type Listing, listEverything, mergeOffers, type Stock } from './listing.ts';
@@ -67,7 +71,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
     target.kind === 'none'
       ? createStateTracker(name, target.state, target.reason, host.log)
       : createStateTracker(name, 'connecting', undefined, host.log);
-  let verdict = UNKNOWN;
+  let known = UNKNOWN;
   let listing: Listing = EMPTY_LISTING;
   let grace: NodeJS.Timeout | undefined;
   let open: OpenSession | undefined;
@@ -98,14 +102,14 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
 
   /** From the first word to the last: how long it was ready, and why it no longer is. */
   async function runOnce(): Promise<Run> {
-    const known = verdict;
+    const last = known;
     // It may have been replaced by one that speaks differently: what was known counts until opening fails.
-    verdict = UNKNOWN;
-    const session = await openUpstreamSession(config, known, { ...host, redact, debug }, life.signal);
+    known = UNKNOWN;
+    const session = await openUpstreamSession(config, last, { ...host, redact, debug }, life.signal);
     const end = new AbortController();
     const calls = createCount();
     let error: Error | undefined;
-    verdict = session.verdict;
+    known = session.known;
     try {
       const fail = (error: unknown) => end.abort(asError(error));
       const lists = createRelist({
@@ -144,10 +148,10 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
   }
 
   /** Over HTTP a call has its own connection, and is let finish: the server may well be at work on it. */
-  async function leave({ rpc, notices }: Session, calls: Count, error: Error | undefined): Promise<void> {
-    notices.clear();
+  async function leave({ rpc, onListChanged }: Session, calls: Count, error: Error | undefined): Promise<void> {
+    onListChanged(() => {});
     const reason = error && new UpstreamError(messageOf(error));
-    const mayFinish = rpc.connection.ownStreams && calls.size() > 0;
+    const mayFinish = rpc.connection.streamPerRequest && calls.size() > 0;
     if (!mayFinish || rpc.ended.aborted || life.signal.aborted) return rpc.close(reason);
     const gone = Promise.race([calls.whenNone(), firstAborted([life.signal])])
       .then(() => rpc.close(life.signal.aborted ? asError(life.signal.reason) : reason))
@@ -169,7 +173,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
       // It is there and cannot say what it has: nothing. It is away: what it had, for a little while.
       if (error instanceof ListError) publish(EMPTY_LISTING);
       else if (listing !== EMPTY_LISTING) grace ??= setTimeout(() => publish(EMPTY_LISTING), GRACE_MS);
-      if (error instanceof ProbeExit) verdict = { ...UNKNOWN, dialect: 'legacy' };
+      if (error instanceof ProbeExit) known = { ...UNKNOWN, dialect: 'legacy' };
       // The first of them is no failure yet: what it was asked may be all that is wrong.
       const isUndecided = error instanceof ProbeExit && state.facts().reason === undefined;
       if (isUndecided) state.enter('connecting', undefined, wait);
@@ -193,22 +197,15 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
   }
 
   /** Asks once there is somebody to ask: waits a little for a server that is on its way. */
-  async function ask(
-    method: string,
-    params: Params,
-    { signal, ...options }: RequestOptions,
-    headers: Headed,
-  ): Promise<Params> {
-    const stop = signal ? [life.signal, signal] : [life.signal];
+  async function ask(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
+    const stop = options.signal ? [life.signal, options.signal] : [life.signal];
     for (let retry = true; ; retry = false) {
       const now = await untilUsable(stop);
       if (!now) throw new UpstreamError(`the server is not connected (${state.text()})`);
       const { session, health, calls, abandon } = now;
-      const { mcp } = session;
-      const full = { timeout: config.timeout, ...options, ...(signal ? { signal } : {}), headers: headers(mcp) };
       const over = calls.begin();
       try {
-        return await mcp.ask(method, params, full);
+        return await session.mcp.request(method, params, { timeout: config.timeout, ...options });
       } catch (error) {
         // Both are said of this very request, so nobody has it: it is sent once more, to whoever is there then.
         const isUnsent = error instanceof NotSent || (error instanceof SessionGone && !(await health.knowsUs()));
@@ -245,16 +242,10 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
       ...(open ? { protocol: open.session.mcp.version, server: open.session.mcp.server } : {}),
     }),
     listing: () => listing,
-    call(tool, { params, signal, onProgress }) {
-      const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
-      const args = isObject(params.arguments) ? params.arguments : {};
-      return ask('tools/call', { ...params, name: tool.name }, options, (mcp) =>
-        mcp.paramHeaders ? paramHeaders(tool.paramHeaders, args) : {},
-      );
-    },
+    call: ({ name: own, paramHeaders }, { params, signal, onProgress }) =>
+      ask('tools/call', { ...params, name: own }, { signal, onProgress, paramHeaders }),
     async renew(skill, signal) {
-      const options = signal ? { signal } : {};
-      const answer = await ask('skills/get', { uri: `${skill.base}/SKILL.md` }, options, () => ({})).catch((error) => {
+      const answer = await ask('skills/get', { uri: `${skill.base}/SKILL.md` }, { signal }).catch((error) => {
         // It may be gone from the list, too.
         open?.lists.again();
         throw error;
@@ -266,7 +257,7 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
         publish({ ...listing, skills: listing.skills.map((one) => (isIt(one) ? fresh : one)) });
       return listing.skills.find(isIt) ?? fresh;
     },
-    read: (uri, signal, more) => ask('resources/read', { ...more, uri }, signal ? { signal } : {}, () => ({})),
+    read: (uri, signal, more) => ask('resources/read', { ...more, uri }, { signal }),
     stateText: state.text,
     async settled() {
       await state.until(() => isSettled() || undefined, config.connectTimeout, [life.signal]);
@@ -288,7 +279,7 @@ export function backoff(attempt: number, random: number): number {
 
 // --- internal ---
 
-const UNKNOWN: Verdict = { dialect: undefined, olderSse: false };
+const UNKNOWN: KnownServer = { dialect: undefined, usesSse: false };
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 const STABLE_MS = 60_000;
@@ -297,8 +288,6 @@ const GRACE_MS = 10_000;
 const CALL_PATIENCE_MS = 5000;
 const TOO_LATE = Symbol('too late');
 const TOO_MANY_REQUESTS = 429;
-
-type Headed = (mcp: McpClient) => HeaderFields;
 
 // What a server says goes into logs and states. A megabyte there helps nobody.
 const LONGEST_REASON = 1000;

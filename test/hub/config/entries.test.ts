@@ -7,7 +7,7 @@ import { parseEntry, type UpstreamConfig } from '../../../src/hub/config/entries
 import { expand } from '../../../src/hub/config/expand.ts';
 import { readConfiguration } from '../../../src/hub/config/files.ts';
 import { createRedact, secretsOf } from '../../../src/hub/config/redact.ts';
-import { baseEnvironment, launchOf } from '../../../src/hub/connection/launch.ts';
+import { commandLine, inheritedEnvironment } from '../../../src/hub/connection/command.ts';
 import { startHub, upstream } from '../../harness/hub.ts';
 import { PROGRAM } from '../../harness/program.ts';
 import { startUpstreamWeb } from '../../harness/sdk-servers.ts';
@@ -141,7 +141,7 @@ test('a child inherits paths, language and proxies, and no keys', () => {
     API_KEY: 'no',
     AWS_SECRET: 'no',
   };
-  assert.deepEqual(baseEnvironment(env), {
+  assert.deepEqual(inheritedEnvironment(env), {
     PATH: '/bin',
     HOME: '/h',
     https_proxy: 'http://p',
@@ -153,12 +153,12 @@ test('a child inherits paths, language and proxies, and no keys', () => {
 test('a batch file on Windows is run by cmd.exe, everything else as it is', (t) => {
   const tree = makeTree(t, { 'npx.cmd': '', 'node.exe': '' });
   const env = { PATH: tree.path, PATHEXT: '.EXE;.cmd', ComSpec: 'C:\\cmd.exe' };
-  const batch = launchOf('npx', ['-y', 'a b', '100%'], env, 'win32', '/');
+  const batch = commandLine('npx', ['-y', 'a b', '100%'], env, 'win32', '/');
   assert.equal(batch.command, 'C:\\cmd.exe');
   assert.deepEqual(batch.args.slice(0, 3), ['/d', '/s', '/c']);
   assert.match(batch.args[3] ?? '', /npx\.cmd \^\^\^"-y\^\^\^" \^\^\^"a\^\^\^ b\^\^\^" \^\^\^"100\^\^\^%\^\^\^""$/);
   assert.equal(batch.verbatim, true);
-  assert.deepEqual(launchOf('npx', ['x'], env, 'linux', '/'), { command: 'npx', args: ['x'], verbatim: false });
+  assert.deepEqual(commandLine('npx', ['x'], env, 'linux', '/'), { command: 'npx', args: ['x'], verbatim: false });
 });
 
 const file = (servers: object) => JSON.stringify({ mcpServers: servers });
@@ -345,7 +345,7 @@ test('what a web server says that is no message is never quoted: of a secret tha
     response.writeHead(status, { 'content-type': type }).end(`${start}${request.headers['x-key']} is refused\n\n`);
   });
   const reasons = new Map([
-    ['/application/json', /no answer to the request \(application\/json, 34 characters\)/],
+    ['/application/json', /the body does not respond to the request \(application\/json, 34 characters\)/],
     ['/text/event-stream', /the stream ended without an answer/],
     ['/text/plain', /the answer is text\/plain, not JSON/],
     ['/error', /HTTP 403/],

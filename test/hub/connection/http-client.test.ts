@@ -1,7 +1,7 @@
 /** Servers over HTTP that answer oddly, ask without end or are busy: what becomes of their calls and their lists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MOST_REPLIES_AT_ONCE } from '../../../src/hub/connection/replies.ts';
+import { MAX_REPLIES_AT_ONCE } from '../../../src/hub/connection/limits.ts';
 import { createHub } from '../../../src/hub/index.ts';
 import { eventually, startHub, upstream } from '../../harness/hub.ts';
 import { connectTo, startLegacyWeb, TOOL, type WebExchange } from '../../harness/legacy-web.ts';
@@ -194,11 +194,14 @@ for (const type of ['http', 'sse']) {
     const hub = await connectTo(t, { type, url: web.url });
     await eventually(() => web.exchanges.some(({ verb }) => verb === 'GET'), 'the stream');
     // A few first: all at once may be too many before the first answer has gone out.
-    flood(MOST_REPLIES_AT_ONCE);
+    flood(MAX_REPLIES_AT_ONCE);
     await eventually(() => most >= 1, 'the first answers');
     flood(3000);
-    await eventually(() => hub.status()[0]?.reason?.includes('asks us more than it takes') ?? false, 'the end of it');
-    assert.ok(most <= MOST_REPLIES_AT_ONCE, `${most} open at once`);
+    await eventually(
+      () => hub.status()[0]?.reason?.includes('sends more requests than it accepts') ?? false,
+      'the end of it',
+    );
+    assert.ok(most <= MAX_REPLIES_AT_ONCE, `${most} open at once`);
     await eventually(() => open === 0, 'none of them to stay');
   });
 }

@@ -1,52 +1,52 @@
 /**
- * How a configured command is really started: without a shell, with a small environment.
- * Owns: what a child inherits, and the detour that `.cmd` files need on Windows. Leaves alone: the process itself.
+ * The command line and environment of a stdio server.
+ * Owns: which variables a child inherits, and how a `.cmd` file is run on Windows. Leaves alone: the process (stdio.ts).
+ * Always true: no shell reads what the configuration says, except cmd.exe for a batch file, and that is escaped.
  */
 import { existsSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, win32 } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Launch {
+export interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
-  /** The arguments are already quoted the way Windows wants them. */
+  /** The arguments are already quoted as Windows needs them. */
   readonly verbatim: boolean;
 }
 
 /**
- * What a server needs to run like any program of this user: paths, language, proxies, certificates.
- * Not the rest: our environment may hold keys that are none of its business.
+ * The variables that any program of this user needs: paths, language, proxies, certificates. Others are left out: our
+ * environment may hold secrets of other programs.
  */
-export function baseEnvironment(env: Environment): Record<string, string> {
+export function inheritedEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && isInherited(name) ? [[name, value] as const] : [],
   );
   return Object.fromEntries(kept);
 }
 
-/** `cwd`: where a command that is a relative path begins. */
-export function launchOf(
+/** A command with a slash is a path, relative to `cwd`; any other is looked up in PATH. */
+export function commandLine(
   command: string,
   args: readonly string[],
   env: Environment,
   platform: NodeJS.Platform,
   cwd: string,
-): Launch {
+): CommandLine {
   const place = isPath(command, platform) ? resolve(cwd, command) : command;
   if (platform !== 'win32') return { command: place, args, verbatim: false };
   const file = findOnWindows(place, env);
   if (!/\.(cmd|bat)$/i.test(file)) return { command: file, args, verbatim: false };
-  // A batch file is no program: cmd.exe must run it, and cmd.exe reads its line twice, so it is escaped twice.
-  const line = [quoteCommand(file), ...args.map((arg) => escapeMeta(escapeMeta(quote(arg))))].join(' ');
+  // Only cmd.exe can run a batch file, and it interprets its line twice, so the arguments are escaped twice.
+  const line = [escapeMeta(file), ...args.map((arg) => escapeMeta(escapeMeta(quote(arg))))].join(' ');
   const shell = env.ComSpec ?? env.COMSPEC ?? inSystem32(env, 'cmd.exe');
   return { command: shell, args: ['/d', '/s', '/c', `"${line}"`], verbatim: true };
 }
 
-/** A program of Windows itself, wherever that is installed. */
+/** The full path of a program of Windows. A bare name could be found in a project's directory first. */
 export function inSystem32(env: Environment, program: string): string {
-  const [, root = ''] = Object.entries(env).find(([name]) => name.toUpperCase() === 'SYSTEMROOT') ?? [];
-  // Of another shape it would be looked for in the working directory.
+  const root = variableIn(env, 'SYSTEMROOT');
   return win32.join(/^[A-Za-z]:[\\/]/.test(root) ? root : 'C:\\Windows', 'System32', program);
 }
 
@@ -68,25 +68,24 @@ function isInherited(name: string): boolean {
   return INHERITED.has(upper) || upper.startsWith('LC_') || upper.startsWith('XDG_');
 }
 
-/** Anything else is a name, to be looked up in PATH. */
+/** Windows compares the names of variables without case. */
+function variableIn(env: Environment, upper: string): string {
+  return Object.entries(env).find(([name]) => name.toUpperCase() === upper)?.[1] ?? '';
+}
+
 function isPath(command: string, platform: NodeJS.Platform): boolean {
   return platform === 'win32' ? /[\\/]/.test(command) : command.includes('/');
 }
 
-/** As the shell there looks for it: every directory of PATH, every ending of PATHEXT. */
+/** As cmd.exe does: every directory of PATH, every ending of PATHEXT. */
 function findOnWindows(command: string, env: Environment): string {
-  const path = Object.entries(env).find(([name]) => name.toUpperCase() === 'PATH')?.[1] ?? '';
+  // A relative or empty directory in PATH would be one of the project's.
+  const absolute = variableIn(env, 'PATH').split(delimiter).filter(isAbsolute);
+  const directories = isPath(command, 'win32') ? [''] : absolute;
   const endings = (env.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';');
-  // A relative directory, or an empty one, would be one of the project's.
-  const directories = isPath(command, 'win32') ? [''] : path.split(delimiter).filter((one) => isAbsolute(one));
   const tails = extname(command) === '' ? endings : ['', ...endings];
-  for (const directory of directories) {
-    for (const tail of tails) {
-      const file = join(directory, command) + tail;
-      if (existsSync(file)) return file;
-    }
-  }
-  return command;
+  const files = directories.flatMap((directory) => tails.map((tail) => join(directory, command) + tail));
+  return files.find((file) => existsSync(file)) ?? command;
 }
 
 function quote(arg: string): string {
@@ -94,4 +93,3 @@ function quote(arg: string): string {
 }
 
 const escapeMeta = (text: string) => text.replace(/[()\][%!^"`<>&|;, *?]/g, '^$&');
-const quoteCommand = (file: string) => escapeMeta(file);
