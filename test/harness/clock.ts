@@ -1,7 +1,7 @@
-/** A clock that stands still until the test lets time pass. */
+/** Stops `setTimeout`, so that a test decides when time passes: `stopClock(t)`, then `t.mock.timers.tick(ms)`. */
 import type { TestContext } from 'node:test';
 
-/** For `setTimeout` alone. The mock of Node 20.12 cannot clear a timer that is none. */
+/** The mock of Node 20.12 fails on `clearTimeout(undefined)`, which Node allows. */
 export function stopClock(t: TestContext): void {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { clearTimeout: clear } = globalThis;

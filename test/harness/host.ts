@@ -1,4 +1,7 @@
-/** A host of the Skills extension that believes nothing: it lists, reads every file and checks all of it. */
+/**
+ * A strict client of the Skills extension: lists skills, reads every file, and checks sizes, digests, URIs and front
+ * matter. `verifyEntry` fails the test at the first wrong byte.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
@@ -6,7 +9,7 @@ import { type Answer, type Json, modern, type Program } from './program.ts';
 
 export type Ask = (method: string, params?: Json) => Promise<Answer>;
 
-/** The two ways to put a request. */
+/** How a client of each era sends a request. */
 export const ERAS: readonly (readonly [name: string, ask: (program: Program) => Ask])[] = [
   ['legacy', (program) => (method, params) => program.request(method, params)],
   ['modern', (program) => (method, params) => program.request(method, modern(params))],

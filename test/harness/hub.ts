@@ -1,4 +1,8 @@
-/** Upstream servers for tests, and the program in front of them. */
+/**
+ * Upstream servers in processes of their own, and the built program with `--hub` in front of them.
+ * `upstream` and `scripted` make entries for `mcpServers`; `startHub` starts the program with such entries.
+ * The servers are in test/fixtures/. For upstream servers over HTTP see legacy-web.ts and sdk-servers.ts.
+ */
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -75,7 +79,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until `test` holds; for what gives no sign of its own, such as the end of somebody else's process. */
+/** Waits until `test` is true; for things without an event, such as the end of a process that is not our child. */
 export async function eventually(test: () => boolean, what: string, patience = 10_000): Promise<void> {
   const deadline = Date.now() + patience;
   while (!test()) {

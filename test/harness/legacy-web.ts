@@ -1,4 +1,7 @@
-/** A legacy MCP server over HTTP, written by hand, that keeps count and misbehaves where a test wants it to. */
+/**
+ * A legacy MCP server over HTTP, in this process, that records every request and misbehaves where a test wants it to;
+ * and a hub (as a library) connected to it. For servers that behave well see sdk-servers.ts.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { createHub, type Hub, type HubConfig } from '../../src/hub/index.ts';
@@ -7,7 +10,7 @@ import { startUpstreamWeb, type WebUpstream } from './sdk-servers.ts';
 
 export interface WebExchange {
   readonly verb: string;
-  /** Empty for what is no request and no notice: GET, DELETE, and answers of ours. */
+  /** Empty for GET, DELETE and responses. */
   readonly method: string;
   readonly id: string | number | undefined;
   readonly params: Answer;
@@ -32,7 +35,7 @@ export interface LegacyWeb extends WebUpstream {
 
 export const TOOL = { name: 'one', inputSchema: { type: 'object' } };
 
-/** `about` answers what it gives `true` for; the rest is answered well. `results` are added to what is. */
+/** `about` returns true for an exchange that it has answered itself; the rest gets a good answer from `results`. */
 export async function startLegacyWeb(
   t: TestContext,
   about: (exchange: WebExchange, web: LegacyWeb) => boolean | Promise<boolean> = () => false,

@@ -1,4 +1,4 @@
-/** What an agent is shown, in a form that reads well in a test. */
+/** The skills that an agent is shown, and the warnings of the program, as short lines to compare in a test. */
 import type { Program } from './program.ts';
 
 /** `name (location)` of every skill in the `skill` tool's description, in its order. */

@@ -1,10 +1,13 @@
-/** A client in this process, for tests that have to stop the server in the middle of something. */
+/**
+ * A client in this process, on the `handle` of a server: for tests that stop the server in the middle of something.
+ * For the program in a process of its own see program.ts.
+ */
 import { createSession, type Handle, type Session } from '../../src/protocol/index.ts';
 import type { Answer, Json } from './program.ts';
 
 export interface Peer {
   readonly session: Session;
-  /** Everything that came, notices included, in order. */
+  /** Every message of the server, notifications included, in order. */
   readonly received: readonly Answer[];
   /** Hands over one text; settles when all that it asked for is answered. */
   send(message: unknown): Promise<void>;
@@ -38,7 +41,7 @@ export function createPeer(handle: Handle): Peer {
   return peer;
 }
 
-/** Something a test lets happen at the moment it chooses. */
+/** Holds something back until the test opens it. */
 export interface Gate {
   /** Settles once the gate is open. */
   pass(): Promise<void>;

@@ -1,4 +1,4 @@
-/** A pipe of the operating system, as a shell would make it: what Node gives to children are sockets. */
+/** A pipe of the operating system, as a shell makes it. Node connects children by sockets, which behave differently. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import type { TestContext } from 'node:test';

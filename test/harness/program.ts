@@ -1,4 +1,8 @@
-/** The built program in a process of its own, and a client on its pipes that shows everything that passed. */
+/**
+ * The built program in a process of its own, and a client on its pipes that records every message.
+ * `startProgram(t, { tree, args })`, then `handshake`, `request`, `call`; it is killed when the test ends.
+ * Over HTTP: web.ts. With upstream servers: hub.ts. In this process: peer.ts.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,4 @@
-/** For tests about files that may not be read: they also have to hold when the tests run as root. */
+/** For tests about unreadable files, which root could read: a command that starts a program without that right. */
 
-/** A command that starts another one without root's right to read everything; nothing is needed for anyone else. */
 export const withoutPrivilege: readonly string[] =
   process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'] : [];

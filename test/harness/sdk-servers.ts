@@ -1,4 +1,4 @@
-/** Servers made with the official SDKs, of both generations, for the hub to connect to. */
+/** Upstream servers made with the official SDKs, version 1 and 2, over HTTP and SSE, for the hub to connect to. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse, type Server as WebServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

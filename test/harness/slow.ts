@@ -1,4 +1,4 @@
-/** Our server in this process, over HTTP, with one tool that takes as long as the test wants. */
+/** The server in this process, over HTTP, with one tool that answers when the test says so. */
 import type { TestContext } from 'node:test';
 import { type Contribution, createSkillwire, type Listening, type Source, type UpstreamTool } from '../../src/index.ts';
 import { LIMITS, type Limits, listen } from '../../src/transports/http/listener.ts';

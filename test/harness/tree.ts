@@ -1,4 +1,4 @@
-/** Real directories with real skills in them, gone when the test is over. */
+/** A temporary directory with files, removed when the test ends: `makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') })`. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Transcripts over HTTP: what a client of each transport does with a text that a pipe would simply carry. */
+/**
+ * Connections for transcripts (transcript.ts) over streamable HTTP and over HTTP+SSE: each text is a POST, and what the
+ * server says comes from responses and streams.
+ */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Answer } from './program.ts';

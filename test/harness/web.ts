@@ -1,4 +1,7 @@
-/** The built program as an HTTP server, and plain requests to it: every header and status in the test's own hands. */
+/**
+ * The built program as an HTTP server (`startWeb`), and plain requests to it (`ask` for a whole answer, `openStream` for
+ * one that is read as it comes), with every header and status visible.
+ */
 import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';

@@ -114,7 +114,7 @@ for (const name of PROGRAMS) {
   });
 }
 
-test('the program for stdio alone needs no right but to read the skills and itself', { todo: true }, (t) => {
+test('the program for stdio alone needs no right but to read the skills and itself', (t) => {
   const tree = makeTree(t, { 'mine/pdf/SKILL.md': skillText('pdf'), 'home/x': '' });
   const flag = Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' : '--experimental-permission';
   const rights = [flag, `--allow-fs-read=${join(DIST, STDIO)}`, `--allow-fs-read=${tree.at('mine')}/*`];
