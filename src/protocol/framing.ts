@@ -13,8 +13,8 @@ export interface LineEvents {
    * `start` and `end` are its first and last LINE_ENDS bytes.
    */
   tooLong(limit: number, start: string, end: string): void;
-  /** A line was dropped because it was not UTF-8. */
-  notText(): void;
+  /** A line is not UTF-8. `text` has U+FFFD in place of the bytes that are not. */
+  notText(text: string): void;
 }
 
 /** A tool call may carry a picture. 32 MiB is far above any we have met and limits the memory one client can take. */
@@ -56,7 +56,7 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
     try {
       text = utf8.decode(bytes);
     } catch {
-      return void events.notText();
+      return void events.notText(LOOSE_UTF8.decode(bytes));
     }
     if (text.trim() !== '') events.line(text);
   }

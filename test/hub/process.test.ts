@@ -232,6 +232,21 @@ test('a server that reads gets every response, to a thousand requests at once (1
   assert.equal(rpc.ended.aborted, false);
 });
 
+test('a response over the limit fails its own call and no other', async (t) => {
+  const hub = createHub({ mcpServers: { one: upstream() }, env: process.env });
+  t.after(() => hub.close());
+  await hub.connect();
+  const slow = hub.call('one:slow', { ms: 1500 });
+  await assert.rejects(hub.call('one:big', { bytes: 33 * 1024 * 1024 }), /a message over 33554432 bytes was dropped/);
+  assert.deepEqual((await slow).content, [{ type: 'text', text: 'slow is done' }]);
+});
+
+test('a response that is not UTF-8 is used, with replacement characters', async (t) => {
+  const script = `process.stdin.once('data', () => process.stdout.write(
+    Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"text":"caf\\xe9"}}\\n', 'latin1')));`;
+  assert.deepEqual(await open(t, script).rpc.request('x', {}), { text: 'caf\ufffd' });
+});
+
 test('without file descriptors for it a server is not started, and says why (10.5)', { skip: !isLinux }, (t) => {
   const tree = makeTree(t);
   const hub = new URL('../../../dist/hub/index.js', import.meta.url).href;

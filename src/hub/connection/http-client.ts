@@ -59,7 +59,11 @@ export function createHttpClient(target: HttpTarget, common: () => HeaderFields)
       // in the pool, where an error has no listener.
       const abort = () => request.destroy();
       signal.addEventListener('abort', abort);
-      request.once('close', () => signal.removeEventListener('abort', abort));
+      request.once('close', () => {
+        signal.removeEventListener('abort', abort);
+        // Has no effect after a response or an error. Without either (status 101, for one) only this event comes.
+        reject(new UpstreamError('the server closed the connection without a response'));
+      });
       request.once('response', resolve);
       request.on('error', (error) => reject(Object.assign(error, { stale: request.reusedSocket })));
       if (signal.aborted) abort();

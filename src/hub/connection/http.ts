@@ -7,9 +7,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { asError, messageOf } from '../../log.ts';
-import { HEADERS, type Id, idKey } from '../../protocol/index.ts';
+import { HEADERS, type Id } from '../../protocol/index.ts';
 import { pause } from '../../wait.ts';
-import { type Limited, limited } from '../signals.ts';
 import {
   type Connection,
   type ConnectionEvents,
@@ -38,15 +37,14 @@ import {
   DEFAULT_RETRY_MS,
   DELETE_MS,
   LASTING_MS,
-  LINGER_MS,
   MAX_EVENT_ID,
   MAX_MESSAGE,
   MAX_REOPEN_DOUBLINGS,
   MAX_RETRY_MS,
   MIN_REOPEN_MS,
   MIN_RETRY_MS,
-  REPLY_MS,
 } from './limits.ts';
+import { createOpenRequests } from './open-requests.ts';
 
 export function openHttpConnection(
   target: HttpTarget,
@@ -55,8 +53,7 @@ export function openHttpConnection(
 ): Connection {
   const client = createHttpClient(target, common);
   const life = new AbortController();
-  /** The requests without a response. Each signal closes the request's stream. */
-  const streams = new Map<string, Limited>();
+  const requests = createOpenRequests(life.signal);
   let session: HeaderFields = {};
   let version: HeaderFields = {};
 
@@ -75,29 +72,19 @@ export function openHttpConnection(
   }
 
   /** Posts a message that has no response: a notification, or our response to a request of the server. */
-  async function postOneWay(message: OutgoingMessage): Promise<void> {
-    const limit = limited(life.signal, REPLY_MS);
-    try {
-      await discardBody(await post(message, limit.signal));
-    } finally {
-      limit.release();
-    }
-  }
+  const postOneWay = (message: OutgoingMessage) =>
+    requests.run(undefined, async (signal) => discardBody(await post(message, signal)));
 
-  async function request(message: OutgoingMessage, id: Id): Promise<void> {
-    const limit = limited(life.signal);
-    streams.set(idKey(id), limit);
-    try {
-      await receive(await post(message, limit.signal), message, id, limit.signal);
-    } catch (error) {
-      const response = responseIn(error, id);
-      if (response !== undefined) events.text(response);
-      else if (!limit.signal.aborted) events.undelivered(id, asError(error));
-    } finally {
-      streams.delete(idKey(id));
-      limit.release();
-    }
-  }
+  const request = (message: OutgoingMessage, id: Id) =>
+    requests.run(id, async (signal) => {
+      try {
+        await receive(await post(message, signal), message, id, signal);
+      } catch (error) {
+        const response = responseIn(error, id);
+        if (response !== undefined) events.text(response);
+        else if (!signal.aborted) events.undelivered(id, asError(error));
+      }
+    });
 
   async function receive(
     response: IncomingMessage,
@@ -113,14 +100,14 @@ export function openHttpConnection(
     if (type !== JSON_TYPE) throw new UpstreamError(`the answer is ${type || 'of no type'}, not JSON`);
     events.text(body);
     // The body is not quoted: it may hold part of a secret, which redaction would not find.
-    if (streams.has(idKey(id)) && !signal.aborted)
+    if (requests.has(id) && !signal.aborted)
       throw new UpstreamError(`the body does not respond to the request (${type}, ${body.length} characters)`);
   }
 
   /** Reads the stream of one request to its end, and resumes it after the last event id when it breaks. */
   async function receiveEvents(first: IncomingMessage, id: Id, signal: AbortSignal): Promise<void> {
     let position = await readEvents(first, START, events);
-    while (position.eventId !== undefined && streams.has(idKey(id)) && !signal.aborted) {
+    while (position.eventId !== undefined && requests.has(id) && !signal.aborted) {
       await pause(position.retry, signal);
       const response = await openStream(position, signal).catch((error: unknown) => {
         // The server has the request: this error says something about the stream alone.
@@ -158,14 +145,8 @@ export function openHttpConnection(
     setVersion(text) {
       version = { [HEADERS.version]: text };
     },
-    answered(id) {
-      const stream = streams.get(idKey(id));
-      if (!stream) return;
-      streams.delete(idKey(id));
-      // The server should end the stream now, so that the socket can be reused. A stream that stays open is closed.
-      setTimeout(stream.abort, LINGER_MS).unref();
-    },
-    cancel: (id) => streams.get(idKey(id))?.abort(),
+    answered: requests.answered,
+    cancel: requests.cancel,
     listen() {
       const open = (position: Position) => openStream(position, life.signal);
       keepListening(open, events, life.signal).catch((error: unknown) => events.debug(messageOf(error)));

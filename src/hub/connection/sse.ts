@@ -6,7 +6,6 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import { HEADERS } from '../../protocol/index.ts';
-import { limited } from '../signals.ts';
 import {
   type Connection,
   type ConnectionEvents,
@@ -24,7 +23,8 @@ import {
   JSON_TYPE,
   responseIn,
 } from './http-client.ts';
-import { MAX_MESSAGE, REPLY_MS } from './limits.ts';
+import { MAX_MESSAGE } from './limits.ts';
+import { createOpenRequests } from './open-requests.ts';
 
 export function openSseConnection(
   target: HttpTarget,
@@ -34,6 +34,7 @@ export function openSseConnection(
   const client = createHttpClient(target, common);
   const life = new AbortController();
   const { signal } = life;
+  const requests = createOpenRequests(signal);
   let version: HeaderFields = {};
   /** Messages that are sent before the address is known. */
   let early: OutgoingMessage[] = [];
@@ -71,15 +72,20 @@ export function openSseConnection(
     throw new UpstreamError('the server closed the stream');
   }
 
-  async function post(url: URL, { text, repeatable, headers }: OutgoingMessage, until: AbortSignal): Promise<void> {
-    const all = { ...version, ...headers, 'content-type': JSON_TYPE };
-    await discardBody(await client.send({ method: 'POST', url, headers: all, body: text, repeatable, signal: until }));
-  }
+  /** The server's response comes by the stream; the one to this POST says only that the message has arrived. */
+  const post = (url: URL, { text, id, repeatable, headers }: OutgoingMessage) =>
+    requests.run(id, async (until) => {
+      const all = { ...version, ...headers, 'content-type': JSON_TYPE };
+      const sent = client.send({ method: 'POST', url, headers: all, body: text, repeatable, signal: until });
+      await sent.then(discardBody).catch((error: unknown) => {
+        if (!until.aborted || id === undefined) throw error; // An aborted request has been answered or cancelled.
+      });
+    });
 
   function send(message: OutgoingMessage): void {
     if (!address) return void early.push(message);
     const { id } = message;
-    post(address, message, signal).catch((error: unknown) => {
+    post(address, message).catch((error: unknown) => {
       const response = responseIn(error, id);
       if (response !== undefined) events.text(response);
       else if (id !== undefined) events.undelivered(id, asError(error));
@@ -94,18 +100,13 @@ export function openSseConnection(
     send,
     async reply(text) {
       if (!address) throw new UpstreamError('the server has not named its address yet');
-      const limit = limited(signal, REPLY_MS);
-      try {
-        await post(address, { text, repeatable: true }, limit.signal);
-      } finally {
-        limit.release();
-      }
+      await post(address, { text, repeatable: true });
     },
     setVersion(text) {
       version = { [HEADERS.version]: text };
     },
-    answered() {},
-    cancel() {},
+    answered: requests.answered,
+    cancel: requests.cancel,
     listen() {}, // Notifications arrive on the one stream.
     async close() {
       life.abort();

@@ -8,7 +8,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { messageOf } from '../../log.ts';
-import { createLineSplitter, type LineEvents } from '../../protocol/index.ts';
+import { createLineSplitter, idIn, type LineEvents } from '../../protocol/index.ts';
 import { cut } from '../../text.ts';
 import { delay } from '../../wait.ts';
 import type { Redact } from '../config/redact.ts';
@@ -56,9 +56,16 @@ export function openStdioConnection(target: StdioTarget, events: ConnectionEvent
   });
   readLines(stdout, MAX_MESSAGE, {
     line: events.text,
-    tooLong: (limit) => events.lost(new MessageTooLong(limit)),
-    // JSON-RPC is UTF-8, so this was not a response; most likely it is a log line.
-    notText: () => events.debug('a line on its stdout is not UTF-8'),
+    tooLong(limit, start, end) {
+      const id = idIn(start, end);
+      if (id === null) events.lost(new MessageTooLong(limit));
+      else events.undelivered(id, new MessageTooLong(limit));
+    },
+    // Most likely a log line. A response in another encoding is used as it is over HTTP, with replacement characters.
+    notText(text) {
+      events.debug('a line on its stdout is not UTF-8');
+      events.text(text);
+    },
   });
   stdin.on('error', () => {}); // A server that no longer reads is about to exit, or requests time out.
 

@@ -237,6 +237,17 @@ test('a redirect within the origin is followed, method and body kept, and the ca
   );
 });
 
+test('status 101 is an error: the call fails at once, and the hub can be closed', async (t) => {
+  const web = await startLegacyWeb(t, ({ method, verb, response }) => {
+    if (method !== 'tools/call' && verb !== 'DELETE') return false;
+    response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    return true;
+  });
+  const hub = await connectTo(t, { url: web.url });
+  await assert.rejects(hub.call('up:one'), /closed the connection without a response/);
+  await hub.close();
+});
+
 test('a server that is busy with a call is not given up for a missed ping (11.17)', async (t) => {
   let isBusy = false;
   const web = await startLegacyWeb(t, async ({ method, id, json }) => {
