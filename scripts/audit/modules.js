@@ -36,5 +36,5 @@ function moduleAt(path) {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(?<![:'"`])\/\/.*$/gm, '');
   const names = [...code.matchAll(IMPORT)].map(([, a, b, c]) => a ?? b ?? c);
   const imports = names.map((name) => (name.startsWith('.') ? posix.join(dirname(path), name) : name));
-  return [path, { text, code, lines: text.split('\n').length - 1, imports: [...new Set(imports)] }];
+  return [path, { path, text, code, lines: text.split('\n').length - 1, imports: [...new Set(imports)] }];
 }
