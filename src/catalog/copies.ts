@@ -1,18 +1,18 @@
 /**
  * Which skills are copies of each other: directories with the same files, byte for byte.
- * Owns: what is compared. Leaves alone: what a copy means (snapshot.ts).
- * Always true: only skills of one name are compared, as digests of files that have changed since the last time.
+ * Owns: the comparison. Leaves alone: how copies are listed (snapshot.ts).
+ * Always true: only skills of one name are compared, by digests, and only changed files are read again.
  */
 import type { Skill } from '../model.ts';
 
-/** Equal for two skills whose directories hold the same; skills that have no namesake, or cannot be compared, have none. */
+/** Equal for skills with the same content. A skill that no other has the name of, or that cannot be read, has none. */
 export type Fingerprints = ReadonlyMap<Skill, string>;
 
 export const NO_FINGERPRINTS: Fingerprints = new Map();
 
 export async function findFingerprints(skills: readonly Skill[]): Promise<Fingerprints> {
   const places = new Map<string, Set<string>>();
-  // What lies on a server is not fetched only to be compared.
+  // Skills of upstream servers are not fetched only to be compared.
   const local = skills.filter(({ location }) => location !== 'mcp');
   for (const { key, place } of local) places.set(key, (places.get(key) ?? new Set()).add(place));
   const found = new Map<Skill, string>();

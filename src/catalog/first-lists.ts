@@ -1,12 +1,14 @@
 /**
- * When the first lists are complete: every source has arrived, or a second has passed. Many clients ask for a list once
- * and never again, so the first answer must not lack the servers that need a moment to start.
+ * When the first lists are complete: every source has arrived, or a second has passed. Many clients ask for a list only
+ * once, so the first response must contain the servers that need a moment to start.
  * Owns: that wait; no other file knows that a source may be late. Leaves alone: how a source connects (hub/).
  * Always true:
- * - only lists wait, and names that the current snapshot does not know; a call of something known never waits;
- * - a snapshot that was replaced before the lists were complete was listed to no client.
+ * - only lists wait, and names that the current snapshot does not have; a call of a known tool or skill never waits;
+ * - no client was listed a snapshot that was replaced before the lists were complete.
  */
+import { type Clock, systemClock } from '../clock.ts';
 import type { Owner, Snapshot, Source } from '../model.ts';
+import { FIRST_LISTS_MS } from './limits.ts';
 import type { Registry } from './registry.ts';
 
 export interface FirstLists {
@@ -15,9 +17,9 @@ export interface FirstLists {
   wasListed(snapshot: Snapshot): boolean;
   /** For lists: the current snapshot, once the lists are complete. */
   complete(): Promise<Snapshot>;
-  /** For what is asked for by URI: the current snapshot when it has it, else the complete one. */
+  /** For a URI: the current snapshot when it has the URI, else the complete one. */
   snapshotWith(has: (snapshot: Snapshot) => boolean): Promise<Snapshot>;
-  /** For a tool or skill that the current snapshot lacks: the snapshot to look in again, when a server may have it. */
+  /** For a tool or skill that the current snapshot lacks: a later snapshot, when a server may have it. */
   lookAgain(name: string): Promise<Late | undefined>;
 }
 
@@ -27,20 +29,22 @@ export interface Late {
   readonly offline: string | undefined;
 }
 
-/** Most servers start within this. A client waits for the first answer, so it is short. */
-export const FIRST_LISTS_MS = 1000;
-
-/** `registry`: asked for late, because the registry itself wants to know whether the lists are complete. */
-export function createFirstLists(sources: readonly Source[], registry: () => Registry): FirstLists {
+/** `registry`: a function, because the registry in turn needs `isComplete`. */
+export function createFirstLists(
+  sources: readonly Source[],
+  registry: () => Registry,
+  clock: Clock = systemClock,
+): FirstLists {
   const late = sources.filter((source) => source.arrived !== undefined);
   let isComplete = late.length === 0;
   let firstListed = isComplete ? 0 : Number.POSITIVE_INFINITY;
   let waiting: Promise<Snapshot> | undefined;
 
   async function wait(): Promise<Snapshot> {
-    // The first load tells a source what it has to connect to.
+    // With its first load a source learns which servers to connect to.
     await registry().ready();
-    await Promise.race([Promise.allSettled(late.map((source) => source.arrived?.())), timeout(FIRST_LISTS_MS)]);
+    const timeout = new Promise<void>((done) => void clock.timer(FIRST_LISTS_MS, done));
+    await Promise.race([Promise.allSettled(late.map((source) => source.arrived?.())), timeout]);
     isComplete = true;
     const snapshot = await registry().refresh('arrival');
     firstListed = snapshot.generation;
@@ -80,10 +84,4 @@ export function createFirstLists(sources: readonly Source[], registry: () => Reg
       return { snapshot, offline: owner?.isReady ? undefined : owner?.state };
     },
   };
-}
-
-// --- internal ---
-
-function timeout(milliseconds: number): Promise<void> {
-  return new Promise((done) => void setTimeout(done, milliseconds).unref());
 }

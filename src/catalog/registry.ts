@@ -1,17 +1,19 @@
 /**
  * The current snapshot, and the only assignment that replaces it.
- * Owns: when a new snapshot takes over. Leaves alone: what is in one (snapshot.ts), who asks for one (triggers.ts).
+ * Owns: when a new snapshot takes over. Leaves alone: its contents (snapshot.ts), when to refresh (triggers.ts).
  * Always true:
  * - `current()` is complete and frozen; a caller may keep it as long as it likes;
- * - refreshes never overlap; asking during one causes exactly one more, shared by all who asked;
+ * - refreshes never overlap; asking during one causes exactly one more, shared by all callers;
  * - a source that fails keeps its last contribution and adds a Problem;
- * - when no source has changed the snapshot stays, so nobody is notified of nothing.
+ * - when no source has changed the snapshot stays the same object, so no notification is sent.
  */
+import { type Clock, systemClock } from '../clock.ts';
+import { sameItems } from '../compare.ts';
 import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
-import { findFingerprints, NO_FINGERPRINTS, sameFingerprints } from './copies.ts';
+import { type Fingerprints, findFingerprints, NO_FINGERPRINTS, sameFingerprints } from './copies.ts';
 import { buildSnapshot } from './snapshot.ts';
 
 export interface Refreshed {
@@ -34,9 +36,9 @@ export interface Registry {
   current(): Snapshot | undefined;
   /** The current snapshot, or the first one. Never waits for a refresh. */
   ready(): Promise<Snapshot>;
-  /** A snapshot of what the sources have from now on. */
+  /** A snapshot of what the sources have now or later. */
   refresh(reason: string): Promise<Snapshot>;
-  /** Called after every refresh, also after one that changed nothing. */
+  /** The listener is called after every refresh, also when nothing has changed. */
   onRefresh(listener: (refreshed: Refreshed) => void): void;
 }
 
@@ -45,63 +47,40 @@ export interface RegistryOptions extends Patterns {
   readonly dedupe: boolean;
   /** Whether every source has arrived: a filter that matches nothing is reported only then. */
   isComplete?(): boolean;
+  readonly clock?: Clock;
 }
 
 export function createRegistry(sources: readonly Source[], options: RegistryOptions): Registry {
+  const { clock = systemClock } = options;
   const filter = loadFilter(options);
+  const load = createLoader();
   const listeners: ((refreshed: Refreshed) => void)[] = [];
-  const good = new Map<Source, Contribution>();
-  const failing = new Map<Source, { readonly what: string; readonly kept: Contribution }>();
   let setFirst: (snapshot: Snapshot) => void = () => {};
   const first = new Promise<Snapshot>((resolve) => {
     setFirst = resolve;
   });
   let current: Snapshot | undefined;
-  let wasComplete = false;
-  let contributions: readonly Contribution[] = [];
-  let known = NO_FINGERPRINTS;
+  let last: Input = { contributions: [], fingerprints: NO_FINGERPRINTS, complete: false };
   let running: Promise<Snapshot> | undefined;
   let next: Promise<Snapshot> | undefined;
 
-  async function load(source: Source): Promise<Contribution> {
-    try {
-      const contribution = await source.load();
-      good.set(source, contribution);
-      failing.delete(source);
-      return contribution;
-    } catch (error) {
-      const what = `could not be refreshed: ${messageOf(error)}`;
-      const failed = failing.get(source);
-      if (failed?.what === what) return failed.kept; // The same failure again is no change.
-      const last = good.get(source) ?? {};
-      const kept = { ...last, problems: [...(last.problems ?? []), { where: source.name, what }] };
-      failing.set(source, { what, kept });
-      return kept;
-    }
-  }
-
   async function run(reason: string): Promise<Snapshot> {
-    const start = Date.now();
+    const start = clock.now();
     const before = current;
-    // Asked before the sources are: a source that arrives meanwhile may have been asked already.
+    // Read before the sources are loaded: a source that arrives meanwhile may have been loaded already.
     const complete = options.isComplete?.() ?? true;
-    const loaded = await Promise.all(sources.map(load));
+    const contributions = await Promise.all(sources.map(load));
     const fingerprints = options.dedupe
-      ? await findFingerprints(loaded.flatMap(({ skills = [] }) => skills))
+      ? await findFingerprints(contributions.flatMap(({ skills = [] }) => skills))
       : NO_FINGERPRINTS;
+    const input = { contributions, fingerprints, complete };
     const rules = { filter: await filter, fingerprints, complete };
-    const isSame =
-      (complete === wasComplete || rules.filter === undefined) &&
-      sameFingerprints(fingerprints, known) &&
-      loaded.length === contributions.length &&
-      loaded.every((one, at) => one === contributions[at]);
-    const after = before && isSame ? before : await buildSnapshot(loaded, rules, (before?.generation ?? 0) + 1);
-    contributions = loaded;
-    known = fingerprints;
-    wasComplete = complete;
+    const isSame = sameInput(input, last, rules.filter !== undefined);
+    const after = before && isSame ? before : await buildSnapshot(contributions, rules, (before?.generation ?? 0) + 1);
+    last = input;
     current = after;
     setFirst(after);
-    const milliseconds = Date.now() - start;
+    const milliseconds = clock.now() - start;
     const change = before === after ? NO_CHANGE : compareSkills(before, after);
     for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
     return after;
@@ -117,7 +96,7 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
 
   function refresh(reason: string): Promise<Snapshot> {
     if (!running) return start(reason);
-    // The running one may already have passed what the asker wants to see. How it ends is for its own askers.
+    // The running refresh may have passed the caller's change already. Its failure is reported to its own callers.
     const again = () => {
       next = undefined;
       return start(reason);
@@ -136,6 +115,47 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
 
 // --- internal ---
 
+/** Everything a snapshot is made from, besides the options. */
+interface Input {
+  readonly contributions: readonly Contribution[];
+  readonly fingerprints: Fingerprints;
+  readonly complete: boolean;
+}
+
+/** `complete` matters only for the Problems of filters. */
+function sameInput(a: Input, b: Input, isFiltered: boolean): boolean {
+  return (
+    (a.complete === b.complete || !isFiltered) &&
+    sameFingerprints(a.fingerprints, b.fingerprints) &&
+    sameItems(a.contributions, b.contributions)
+  );
+}
+
+/** Loads a source; one that fails gives its last contribution and a Problem, the same object while it fails alike. */
+function createLoader(): (source: Source) => Promise<Contribution> {
+  interface Loaded {
+    readonly good: Contribution;
+    readonly given: Contribution;
+    readonly failure: string | undefined;
+  }
+  const loaded = new Map<Source, Loaded>();
+  return async (source) => {
+    try {
+      const good = await source.load();
+      loaded.set(source, { good, given: good, failure: undefined });
+      return good;
+    } catch (error) {
+      const failure = `could not be refreshed: ${messageOf(error)}`;
+      const last = loaded.get(source);
+      if (last?.failure === failure) return last.given;
+      const good = last?.good ?? {};
+      const given = { ...good, problems: [...(good.problems ?? []), { where: source.name, what: failure }] };
+      loaded.set(source, { good, given, failure });
+      return given;
+    }
+  };
+}
+
 const NO_CHANGE: SkillChange = { added: 0, changed: 0, removed: 0 };
 
 function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
@@ -146,7 +166,7 @@ function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChan
   return { added, changed, removed: old.size + added - now.length };
 }
 
-/** Most servers have no patterns: those do not pay for the glob library. */
+/** Without patterns the glob package is not loaded. */
 async function loadFilter(patterns: Patterns): Promise<Filter | undefined> {
   if (patterns.include.length === 0 && patterns.exclude.length === 0) return undefined;
   const { createFilter } = await import('../skills/filter.ts');

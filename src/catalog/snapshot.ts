@@ -1,12 +1,13 @@
 /**
- * From what the sources contribute to what is served: filtered, folded, named. Pure: equal input, equal output.
+ * Builds a snapshot from the contributions of the sources: filters, folds copies, assigns names and URIs.
  * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
+ * Always true: equal input gives equal output.
  */
 
 import { compare } from '../compare.ts';
 import { createPacer, runSteps } from '../files/pace.ts';
 import type { Contribution, Problem, Resource, Skill, Snapshot, Template, UpstreamTool } from '../model.ts';
-import type { Filter, Subject } from '../skills/filter.ts';
+import type { Filter } from '../skills/filter.ts';
 import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
 import { uriSteps } from '../skills/uris.ts';
 import type { Fingerprints } from './copies.ts';
@@ -14,9 +15,9 @@ import type { Fingerprints } from './copies.ts';
 export interface SnapshotOptions {
   /** Undefined: everything is served. */
   readonly filter: Filter | undefined;
-  /** Copies of one name that are to be folded into one have equal ones. */
+  /** Equal for the copies that are folded into one. */
   readonly fingerprints: Fingerprints;
-  /** Whether all sources have come, or had their moment: a pattern may be for what is still on its way. */
+  /** Whether all sources have arrived: a pattern may be meant for a source that is late. */
   readonly complete: boolean;
 }
 
@@ -25,18 +26,18 @@ export async function buildSnapshot(
   options: SnapshotOptions,
   generation: number,
 ): Promise<Snapshot> {
-  const offer: Offer = {
+  const all: Items = {
     skills: contributions.flatMap(({ skills = [] }) => skills),
     tools: contributions.flatMap(({ tools = [] }) => tools),
     resources: contributions.flatMap(({ resources = [] }) => resources),
     templates: contributions.flatMap(({ templates = [] }) => templates),
   };
   const servers = contributions.flatMap(({ servers = [] }) => servers);
-  // Filters come before folding: a skill that two providers share stays when either of them is asked for.
-  const chosen = options.filter ? choose(offer, options.filter, servers) : { ...offer, idle: [] };
-  const { skills, tools, resources, idle } = chosen;
+  // Filters come before folding: a skill that two providers share stays when a pattern includes one of them.
+  const chosen = options.filter ? choose(all, options.filter, servers) : { ...all, unmatched: [] };
+  const { skills, tools, resources, unmatched } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
-  const names = createNames(skills, findStandIns(skills, options.fingerprints));
+  const names = createNames(skills, findDuplicates(skills, options.fingerprints));
   const { uris, problems: unaddressed } = await runSteps(uriSteps(names.listed), createPacer());
   const problems = contributions.flatMap(({ problems = [] }) => problems);
   return Object.freeze({
@@ -49,7 +50,7 @@ export async function buildSnapshot(
     servers,
     problems: [
       ...problems,
-      ...(options.complete ? idle : []),
+      ...(options.complete ? unmatched : []),
       ...repeated,
       ...findShadowed(names),
       ...findAmbiguous(names),
@@ -60,57 +61,41 @@ export async function buildSnapshot(
 
 // --- internal ---
 
-// Providers a pattern may name even while they hold no skill.
+// Providers that a pattern may name even while they have no skill.
 const WELL_KNOWN = ['agents', 'claude', 'codex', 'custom'];
 
-/** What a filter chooses from. */
-interface Offer {
+interface Items {
   readonly skills: readonly Skill[];
   readonly tools: readonly UpstreamTool[];
   readonly resources: readonly Resource[];
   readonly templates: readonly Template[];
 }
 
-/** All go through together, so that a pattern which selects some of one kind is not reported as idle for another. */
+/** One pass over all kinds, so that a pattern which matches items of one kind is not reported as matching nothing. */
 function choose(
-  offer: Offer,
+  { skills, tools, resources, templates }: Items,
   filter: Filter,
   servers: readonly string[],
-): Offer & { readonly idle: readonly Problem[] } {
-  const items: readonly Item[] = [
-    ...offer.skills.map((skill) => ({
-      subject: { name: skill.name, group: skill.provider, plugin: skill.plugin },
-      skill,
-    })),
-    ...offer.tools.map((tool) => ({ subject: { name: tool.short, group: tool.server }, tool })),
-    ...offer.resources.map((resource) => ({
-      subject: { name: resource.definition.name, group: resource.server ?? '' },
-      resource,
-    })),
-    ...offer.templates.map((template) => ({
-      subject: { name: template.definition.name, group: template.server },
-      template,
-    })),
+): Items & { readonly unmatched: readonly Problem[] } {
+  const items = [
+    ...skills.map((item) => ({ item, name: item.name, group: item.provider, plugin: item.plugin })),
+    ...tools.map((item) => ({ item, name: item.short, group: item.server })),
+    ...resources.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
+    ...templates.map((item) => ({ item, name: item.definition.name, group: item.server })),
   ];
-  const { kept, problems } = filter(items, ({ subject }) => subject, [...WELL_KNOWN, ...servers]);
+  const { kept, problems } = filter(items, (subject) => subject, [...WELL_KNOWN, ...servers]);
+  const chosen = new Set<unknown>(kept.map(({ item }) => item));
+  const isChosen = (item: unknown) => chosen.has(item);
   return {
-    skills: kept.flatMap(({ skill }) => skill ?? []),
-    tools: kept.flatMap(({ tool }) => tool ?? []),
-    resources: kept.flatMap(({ resource }) => resource ?? []),
-    templates: kept.flatMap(({ template }) => template ?? []),
-    idle: problems,
+    skills: skills.filter(isChosen),
+    tools: tools.filter(isChosen),
+    resources: resources.filter(isChosen),
+    templates: templates.filter(isChosen),
+    unmatched: problems,
   };
 }
 
-interface Item {
-  readonly subject: Subject;
-  readonly skill?: Skill;
-  readonly tool?: UpstreamTool;
-  readonly resource?: Resource;
-  readonly template?: Template;
-}
-
-/** Nothing tells whose resource is meant where two servers have the same template: the first of them is asked. */
+/** When two servers have the same template, a URI does not tell which one is meant: the first of them is asked. */
 function foldTemplates(all: readonly Template[]) {
   const firsts = new Map<string, Template>();
   const counts = new Map<string, number>();
@@ -129,15 +114,15 @@ function foldTemplates(all: readonly Template[]) {
   return { templates, repeated };
 }
 
-/** Further ways to a directory already met and, if asked, further copies of one already met: each with its first. */
-function findStandIns(skills: readonly Skill[], fingerprints: Fingerprints): ReadonlyMap<Skill, Skill> {
+/** Skills whose directory, or with `fingerprints` whose content, was met before; each with the first skill that has it. */
+function findDuplicates(skills: readonly Skill[], fingerprints: Fingerprints): ReadonlyMap<Skill, Skill> {
   const firsts = new Map<string, Skill>();
-  const standIns = new Map<Skill, Skill>();
+  const duplicates = new Map<Skill, Skill>();
   for (const skill of skills) {
-    const copy = fingerprints.get(skill) ?? skill.place;
-    const first = firsts.get(skill.place) ?? firsts.get(copy);
-    if (first && first !== skill) standIns.set(skill, first);
-    else firsts.set(skill.place, skill).set(copy, skill);
+    const content = fingerprints.get(skill) ?? skill.place;
+    const first = firsts.get(skill.place) ?? firsts.get(content);
+    if (first && first !== skill) duplicates.set(skill, first);
+    else firsts.set(skill.place, skill).set(content, skill);
   }
-  return standIns;
+  return duplicates;
 }

@@ -1,10 +1,13 @@
 /**
- * What makes the registry look again: a timer, which is the truth, and a watcher, which is quicker.
- * Owns: the timers. Leaves alone: what a refresh does (registry.ts), how directories are watched (watcher.ts).
+ * What starts a refresh: a timer, which finds every change, and a watcher, which finds most of them sooner.
+ * Owns: the timers. Leaves alone: the refresh (registry.ts), watching directories (watcher.ts).
  * Always true: a burst of changes causes one refresh, after its last change; nothing here keeps the process alive.
  */
+import { type Clock, systemClock } from '../clock.ts';
+import { sameItems } from '../compare.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Source, Watched } from '../model.ts';
+import { DEBOUNCE_MS, LONGEST_UNSETTLED_MS, UNSETTLED_MS } from './limits.ts';
 import type { Registry } from './registry.ts';
 import { createWatcher } from './watcher.ts';
 
@@ -14,64 +17,58 @@ export interface TriggerOptions {
   readonly watch: boolean;
 }
 
-const DEBOUNCE_MS = 500;
-// A file caught in the middle of a change is looked at again after this, and more and more seldom if it never rests.
-const UNSETTLED_MS = 250;
-const LONGEST_UNSETTLED_MS = 8000;
-
+/** Gives a function that stops them. */
 export function startTriggers(
   registry: Registry,
   sources: readonly Source[],
-  options: TriggerOptions,
+  { refreshInterval, watch }: TriggerOptions,
   log: Log,
+  clock: Clock = systemClock,
 ): () => void {
-  const { refreshInterval } = options;
   if (refreshInterval === undefined) return () => {};
-  const stop = new AbortController();
-  const { signal } = stop;
-  const timers = { tick: undefined as Timer, quiet: undefined as Timer };
+  let isStopped = false;
+  let cancelTick = () => {};
+  let cancelQuiet: (() => void) | undefined;
 
   const refresh = (reason: string) => {
-    if (signal.aborted) return;
     registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${messageOf(error)}`));
   };
-  const afterQuiet = (reason: string, wait: number) => {
-    clearTimeout(timers.quiet);
-    if (signal.aborted) return;
-    timers.quiet = setTimeout(() => {
-      timers.quiet = undefined;
+  const refreshAfter = (quiet: number, reason: string) => {
+    cancelQuiet?.();
+    if (isStopped) return;
+    cancelQuiet = clock.timer(quiet, () => {
+      cancelQuiet = undefined;
       refresh(reason);
-    }, wait).unref();
+    });
   };
 
-  let patience = true;
+  let wasSkipped = false;
   const tick = () => {
-    // In the middle of a burst the refresh after it will do. It gets one tick's patience, then the timer goes on.
-    const wait = timers.quiet !== undefined && patience;
-    patience = !wait;
-    if (!wait) refresh('timer');
-    timers.tick = setTimeout(tick, refreshInterval).unref();
+    // During a burst of changes the refresh after it is enough; but a burst may delay the timer only once.
+    wasSkipped = cancelQuiet !== undefined && !wasSkipped;
+    if (!wasSkipped) refresh('timer');
+    cancelTick = clock.timer(refreshInterval, tick);
   };
-  timers.tick = setTimeout(tick, refreshInterval).unref();
+  cancelTick = clock.timer(refreshInterval, tick);
 
-  const watcher = options.watch ? createWatcher(() => afterQuiet('watch', DEBOUNCE_MS), log) : undefined;
-  let followed: readonly (readonly Watched[])[] = [];
-  let unsettledFor = 0;
+  const watcher = watch ? createWatcher(() => refreshAfter(DEBOUNCE_MS, 'watch'), log) : undefined;
+  let watched: readonly (readonly Watched[])[] = [];
+  let unsettledInRow = 0;
   registry.onRefresh(() => {
-    if (signal.aborted) return;
-    const unsettled = sources.some((source) => source.isUnsettled?.());
-    if (unsettled) afterQuiet('settling', Math.min(UNSETTLED_MS * 2 ** unsettledFor, LONGEST_UNSETTLED_MS));
-    unsettledFor = unsettled ? unsettledFor + 1 : 0;
-    const watched = sources.map((source) => source.watched?.() ?? NOTHING_WATCHED);
-    if (watched.every((one, at) => one === followed[at])) return;
-    followed = watched;
-    watcher?.follow(watched.flat());
+    if (isStopped) return;
+    const isUnsettled = sources.some((source) => source.isUnsettled?.());
+    if (isUnsettled) refreshAfter(Math.min(UNSETTLED_MS * 2 ** unsettledInRow, LONGEST_UNSETTLED_MS), 'settling');
+    unsettledInRow = isUnsettled ? unsettledInRow + 1 : 0;
+    const wanted = sources.map((source) => source.watched?.() ?? NOTHING_WATCHED);
+    if (sameItems(wanted, watched)) return;
+    watched = wanted;
+    watcher?.follow(wanted.flat());
   });
 
   return () => {
-    stop.abort();
-    clearTimeout(timers.tick);
-    clearTimeout(timers.quiet);
+    isStopped = true;
+    cancelTick();
+    cancelQuiet?.();
     watcher?.close();
   };
 }
@@ -79,5 +76,3 @@ export function startTriggers(
 // --- internal ---
 
 const NOTHING_WATCHED: readonly Watched[] = [];
-
-type Timer = NodeJS.Timeout | undefined;

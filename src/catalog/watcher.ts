@@ -1,27 +1,31 @@
 /**
- * Watches directories, one by one: on Linux a recursive watch no longer sees a file after one atomic save.
- * Owns: the watches. Leaves alone: what a change leads to (triggers.ts).
- * Always true: what is watched follows what the last refresh saw, also when another directory has taken the place of
- * one that was watched (a watch stays with the old one, wherever that is); a change is told while it is made or right after the
- * watch is set; when the system has no more watches to give, that is said once and all of them are given back.
+ * Watches directories one by one: on Linux a recursive watch no longer reports a file after one atomic save.
+ * Owns: the watches. Leaves alone: when a change causes a refresh (triggers.ts).
+ * Always true:
+ * - the watched directories are those of the last refresh; a directory that was replaced by another one is watched anew,
+ *   because a watch stays with the old one;
+ * - a change between a directory's scan and its watch is not missed: `onChange` is called when new watches are set;
+ * - when the system has no more watches, one warning is logged and all of them are closed.
  */
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
+import { codeOf } from '../files/stats.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Watched } from '../model.ts';
+import { backgroundDelay } from '../wait.ts';
+import { WATCH_DELAY_MS, WATCHES_PER_TURN } from './limits.ts';
 
 export interface Watcher {
-  /** From now on these and no others. */
+  /** From now on these directories are watched, and no others. */
   follow(targets: readonly Watched[]): void;
   close(): void;
 }
 
 export type Watch = typeof watchDirectory;
 
-/** `onChange` is also called when new watches stand: something may have changed since their directories were looked at. */
 export function createWatcher(onChange: () => void, log: Log, watch: Watch = watchDirectory): Watcher {
-  const watches = new Map<string, MessageScope>();
+  const watches = new Map<string, ActiveWatch>();
   let wanted: Wanted = new Map();
-  let state: 'idle' | 'busy' | 'over' = 'idle';
+  let state: 'idle' | 'busy' | 'closed' = 'idle';
 
   function add(directory: string, identity: string | undefined): void {
     try {
@@ -29,10 +33,11 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
         const only = wanted.get(directory)?.only;
         if (only === 'all' || name === null || only?.has(name)) onChange();
       });
-      one.on('error', () => drop(directory)); // It is gone; the refresh that notices brings the next one.
+      one.on('error', () => drop(directory)); // The directory is gone; the refresh that notices may set a new watch.
       watches.set(directory, { watch: one, identity });
     } catch (error) {
-      if (!isExhaustion(error)) return; // It vanished, or may not be watched: the timer still looks there.
+      // Any other directory is gone or may not be watched: the timer finds its changes.
+      if (!['ENOSPC', 'EMFILE'].includes(codeOf(error))) return;
       log.warn(`no more file watches (${messageOf(error)}); changes are seen at the next timed refresh instead`);
       close();
     }
@@ -44,14 +49,13 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
   }
 
   function close(): void {
-    state = 'over';
+    state = 'closed';
     for (const directory of watches.keys()) drop(directory);
   }
 
   async function adjust(): Promise<void> {
     state = 'busy';
-    // Answers that wait for the scan go first.
-    await new Promise((done) => setTimeout(done, BREATHER_MS).unref());
+    await backgroundDelay(WATCH_DELAY_MS);
     const target = wanted;
     let added = 0;
     for (const [directory, { identity }] of watches) {
@@ -59,20 +63,20 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
       if (!next || next.identity !== identity) drop(directory);
     }
     for (const [directory, { identity }] of target) {
-      if (isOver()) return;
+      if (isClosed()) return;
       if (watches.has(directory)) continue;
       add(directory, identity);
       if (watches.has(directory)) added++;
       if (added % WATCHES_PER_TURN === 0) await new Promise((done) => setImmediate(done));
     }
-    if (isOver()) return;
+    if (isClosed()) return;
     state = 'idle';
     if (added > 0) onChange();
     if (wanted !== target) await adjust();
   }
 
-  // Closing may come while it waits, which the compiler cannot see.
-  const isOver = () => (state as string) === 'over';
+  // `close` may be called during an await, which the compiler cannot see.
+  const isClosed = () => (state as string) === 'closed';
 
   return {
     follow(targets) {
@@ -85,21 +89,17 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
 
 // --- internal ---
 
-interface MessageScope {
+interface ActiveWatch {
   readonly watch: FSWatcher;
   /** See `Watched`. */
   readonly identity: string | undefined;
 }
 
-/** By directory: which of its entries matter, and which directory it is. */
+/** By directory: which of its entries matter, and its identity. */
 type Wanted = ReadonlyMap<
   string,
   { readonly only: ReadonlySet<string> | 'all'; readonly identity: string | undefined }
 >;
-
-// Setting a watch takes some 20 µs; after this many the event loop gets its turn.
-const WATCHES_PER_TURN = 50;
-const BREATHER_MS = 20;
 
 function byDirectory(targets: readonly Watched[]): Wanted {
   const wanted = new Map<string, { only: Set<string> | 'all'; identity: string | undefined }>();
@@ -110,8 +110,4 @@ function byDirectory(targets: readonly Watched[]): Wanted {
     else if (known.only !== 'all') known.only.add(only);
   }
   return wanted;
-}
-
-function isExhaustion(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EMFILE');
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRegistry } from '../../src/catalog/registry.ts';
+import { createTestClock } from '../harness/clock.ts';
 import { createGate } from '../harness/peer.ts';
 
 const NOTHING = {};
@@ -62,4 +63,51 @@ test('the first snapshot is waited for, later ones are not', async () => {
   assert.equal(await registry.ready(), first);
   gates[1]?.open();
   assert.notEqual(await second, first);
+});
+
+test('listeners are told how long a refresh took, and whether it changed anything', async () => {
+  const clock = createTestClock();
+  const source = {
+    name: 'test',
+    async load() {
+      await clock.delay(40);
+      return NOTHING;
+    },
+  };
+  const registry = createRegistry([source], { ...OPTIONS, clock });
+  const told: object[] = [];
+  registry.onRefresh(({ reason, before, after, milliseconds }) => {
+    told.push({ reason, milliseconds, isSame: before === after });
+  });
+  for (const reason of ['first', 'second']) {
+    const refreshed = registry.refresh(reason);
+    await clock.advance(40);
+    await refreshed;
+  }
+  assert.deepEqual(told, [
+    { reason: 'first', milliseconds: 40, isSame: false },
+    { reason: 'second', milliseconds: 40, isSame: true },
+  ]);
+});
+
+test('a source that fails keeps its last contribution, and the same failure again changes nothing', async () => {
+  let failure: string | undefined;
+  const source = {
+    name: 'test',
+    async load() {
+      if (failure !== undefined) throw new Error(failure);
+      return { servers: ['kept'] };
+    },
+  };
+  const registry = createRegistry([source], OPTIONS);
+  await registry.refresh('good');
+  failure = 'broken';
+  const failed = await registry.refresh('bad');
+  assert.deepEqual(failed.servers, ['kept']);
+  assert.deepEqual(failed.problems, [{ where: 'test', what: 'could not be refreshed: broken' }]);
+  assert.equal(await registry.refresh('bad'), failed);
+  failure = 'broken otherwise';
+  assert.deepEqual((await registry.refresh('worse')).problems.length, 1);
+  failure = undefined;
+  assert.deepEqual((await registry.refresh('good')).problems, []);
 });
