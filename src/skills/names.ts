@@ -1,10 +1,11 @@
 /**
  * The one place where a name becomes a skill.
- * Owns: which names a skill answers to, which of them is shown, what is near a misspelt one.
- * Leaves alone: where skills come from, which of them are visible (filter.ts).
- * Always true: every listed id resolves to its own skill; a name never reaches the file system.
+ * Owns: which names a skill answers to, which of them is listed, which are near a misspelt one.
+ * Leaves alone: where skills come from, which of them are served (filter.ts).
+ * Always true: every listed id resolves to its own skill; a name never reaches the file system; the time is linear in the
+ * number of skills, also when all of them have one name.
  */
-import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
+import type { ListedSkill, Names, Problem, Resolution, Skill } from '../model.ts';
 import { composed } from '../text.ts';
 import { nearest } from './nearest.ts';
 
@@ -16,40 +17,45 @@ export function nameKey(name: string): string {
 }
 
 /**
- * `ways`: skills in order of precedence. `standIns`: those of them that are only another way to one of the others, or a
- * copy of it. A bare name means the other then; a full name always means its own directory.
+ * `skills`: in order of precedence. `duplicates`: those that are another path to, or a copy of, an earlier one. They are
+ * not listed. A bare name of a duplicate means the earlier one; a full name of a copy means the copy.
  */
-export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill, Skill>): Names {
-  const groups = groupBy(ways, (skill) => skill.key);
-  const groupOf = (skill: Skill) => groups.get(skill.key) ?? [skill];
-  const meant = (skills: readonly Skill[]) => [...new Set(skills.map((skill) => standIns.get(skill) ?? skill))];
-  const exactly = (skills: readonly Skill[]) => [
-    ...new Set(skills.map((skill) => [standIns.get(skill)].find((one) => one?.place === skill.place) ?? skill)),
-  ];
+export function createNames(skills: readonly Skill[], duplicates: ReadonlyMap<Skill, Skill>): Names {
+  const groups = groupBy(skills, (skill) => skill.key);
+  const original = (skill: Skill) => duplicates.get(skill) ?? skill;
+  const sameDirectory = (skill: Skill) => (original(skill).place === skill.place ? original(skill) : skill);
   let index: FullIds | undefined;
-  // Most trees have no two skills of one name and are never asked for a full id, so they never need this.
+  // On first use: most trees have no two skills of one name, and no client asks for a full id.
   const fullIds = () => {
-    index ??= indexFullIds(groups.values(), exactly);
+    index ??= indexFullIds(groups.values(), sameDirectory);
     return index;
   };
+  const meaningOf = memo((group: readonly Skill[]) => bareMeaning(group, original));
+  const groupOf = ({ key }: Skill) => groups.get(key) ?? [];
+
   const lookUp = (key: string): readonly Skill[] => {
-    // A full id has a colon. It comes first: it beats a skill that is called just that.
+    // A full id has a colon. It comes before a skill whose own name has that colon.
     const exact = key.includes(':') ? fullIds().find(key) : [];
-    if (exact.length > 0) return exact;
-    const bare = bareMeanings.get(key) ?? meant(bareMeaning(groups.get(key) ?? []));
-    if (bare.length > 1) bareMeanings.set(key, bare);
-    return bare;
+    const group = groups.get(key);
+    return exact.length === 0 && group ? meaningOf(group).skills : exact;
   };
-  // Asked for once per skill of a name, and as long as those are many.
-  const bareMeanings = new Map<string, readonly Skill[]>();
-  const fullId = (skill: Skill) => fullIds().of(skill);
-  const shownId = (skill: Skill) => {
+  const listedId = (skill: Skill) => {
+    if (!isOwn(skill)) return fullIds().of(skill);
     const alone = groupOf(skill).length === 1 && !skill.key.includes(':');
-    const bare = isOwn(skill) && (alone || isOnly(skill, lookUp(skill.key)));
-    return bare ? skill.name : fullId(skill);
+    return alone || isOnly(skill, lookUp(skill.key)) ? skill.name : fullIds().of(skill);
   };
-  const listed = ways.filter((skill) => !standIns.has(skill)).map((skill) => ({ id: shownId(skill), skill }));
-  const visible = listed.filter(({ skill }) => !isHidden(skill, groupOf(skill), meant));
+  /** Whether another skill of its provider has the bare name. Skills of plugins and servers have a prefix of their own. */
+  const isHidden = (skill: Skill) => {
+    if (groupOf(skill).length === 1 || !isOwn(skill)) return false;
+    const first = meaningOf(groupOf(skill)).firsts.get(skill.provider);
+    return first !== undefined && original(first) !== skill;
+  };
+
+  const listed = skills.filter((skill) => !duplicates.has(skill)).map((skill) => ({ id: listedId(skill), skill }));
+  const visible = listed.filter(({ skill }) => !isHidden(skill));
+  const ambiguityOf = memo(
+    (found: readonly Skill[]): Resolution => ({ kind: 'ambiguous', ids: found.map(fullIds().of) }),
+  );
   return {
     listed,
     visible,
@@ -57,21 +63,17 @@ export function createNames(ways: readonly Skill[], standIns: ReadonlyMap<Skill,
       const found = lookUp(nameKey(name));
       const [only] = found;
       if (!only) return { kind: 'missing' };
-      if (found.length === 1) return { kind: 'found', id: shownId(only), skill: only };
-      return { kind: 'ambiguous', ids: found.map(fullId) };
+      return found.length === 1 ? { kind: 'found', id: listedId(only), skill: only } : ambiguityOf(found);
     },
     near: (name) => nearSkills(nameKey(name), visible),
   };
 }
 
-/** Names that stand for none because several skills have them. */
+/** Names that load no skill because several skills have them. */
 export function findAmbiguous({ listed, resolve }: Names): readonly Problem[] {
-  const counts = new Map<string, number>();
-  for (const { skill } of listed) counts.set(skill.key, (counts.get(skill.key) ?? 0) + 1);
-  const shared = new Map(
-    listed.filter(({ skill }) => (counts.get(skill.key) ?? 0) > 1).map(({ skill }) => [skill.key, skill.name]),
-  );
-  return [...shared.values()].flatMap((name) => {
+  const groups = [...groupBy(listed, ({ skill }) => skill.key).values()].filter((group) => group.length > 1);
+  return groups.flatMap((group) => {
+    const name = group.at(-1)?.skill.name ?? '';
     const resolution = resolve(name);
     if (resolution.kind !== 'ambiguous') return [];
     const { ids } = resolution;
@@ -83,10 +85,10 @@ export function findAmbiguous({ listed, resolve }: Names): readonly Problem[] {
   });
 }
 
-/** Skills that a bare name, or their provider's, no longer reaches, because another has it. */
+/** Skills whose bare name, or provider and name, loads another skill. */
 export function findShadowed({ listed, resolve }: Names): readonly Problem[] {
   return listed.flatMap(({ id, skill }) => {
-    if (!isOwn(skill) || id === skill.name) return []; // A plugin's or server's skills are named after it anyway.
+    if (!isOwn(skill) || id === skill.name) return []; // Skills of plugins and servers are listed with a prefix anyway.
     const winner = [skill.name, `${skill.provider}:${skill.name}`]
       .map(resolve)
       .find((resolution) => resolution.kind === 'found' && resolution.skill !== skill);
@@ -100,40 +102,43 @@ export function findShadowed({ listed, resolve }: Names): readonly Problem[] {
 // Nearly all names are like this.
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Lies in a directory of this user's or project's, and so goes by its bare name; others came with something. */
-const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
-
-// These two are nobody's in particular, so a bare name means them before any one agent's.
-const FIRST_CHOICES = ['custom', 'agents'];
-
-/** What a name without a prefix may mean: one is an answer, several are an ambiguity. `group`: the skills that have it. */
-function bareMeaning(group: readonly Skill[]): readonly Skill[] {
-  const own = group.filter(isOwn);
-  const firsts = own.filter((skill) => own.find(({ provider }) => provider === skill.provider) === skill);
-  const choice = FIRST_CHOICES.flatMap((first) => firsts.find(({ provider }) => provider === first) ?? [])[0];
-  if (choice) return [choice];
-  return firsts.length > 0 ? firsts : group;
-}
-
-/** Whether another skill of its provider has the name that this one would go by; one of a plugin or server has its own. */
-function isHidden(skill: Skill, group: readonly Skill[], meant: Meant): boolean {
-  if (group.length === 1 || !isOwn(skill)) return false;
-  const first = group.find((one) => isOwn(one) && one.provider === skill.provider);
-  return first !== undefined && meant([first])[0] !== skill;
-}
-
 const MOST_REPORTED = 10;
 
+/** Whether it is in a directory of the user or project, and not part of a plugin or an upstream server. */
+const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
+
+const isOnly = (skill: Skill, found: readonly Skill[]) => found.length === 1 && found[0] === skill;
+
+// These two belong to no particular agent, so a bare name means them first.
+const FIRST_CHOICES = ['custom', 'agents'];
+
+interface BareMeaning {
+  /** One is the meaning, several are an ambiguity. */
+  readonly skills: readonly Skill[];
+  /** The first skill of each provider. */
+  readonly firsts: ReadonlyMap<string, Skill>;
+}
+
+/** The meaning of a name without a prefix. `group`: the skills that have it. */
+function bareMeaning(group: readonly Skill[], original: (skill: Skill) => Skill): BareMeaning {
+  const firsts = new Map<string, Skill>();
+  for (const skill of group) if (isOwn(skill) && !firsts.has(skill.provider)) firsts.set(skill.provider, skill);
+  const [choice] = FIRST_CHOICES.flatMap((provider) => firsts.get(provider) ?? []);
+  const skills = choice ? [choice] : firsts.size > 0 ? [...firsts.values()] : group;
+  return { skills: unique(skills.map(original)), firsts };
+}
+
+const NO_SKILLS: readonly Skill[] = [];
+
 interface FullIds {
-  /** Skills by the key of a full id. */
+  /** The skills with this key of a full id. */
   find(key: string): readonly Skill[];
   /** The shortest full id that means this skill and no other. */
   of(skill: Skill): string;
 }
 
-type Meant = (skills: readonly Skill[]) => readonly Skill[];
-
-function indexFullIds(groups: Iterable<readonly Skill[]>, meant: Meant): FullIds {
+/** `canonical`: gives one skill for all paths to one directory. */
+function indexFullIds(groups: Iterable<readonly Skill[]>, canonical: (skill: Skill) => Skill): FullIds {
   // A provider's own skills come before those of a plugin that has the provider's name.
   const [own, plugins, loose] = [new Map<string, Skill[]>(), new Map<string, Skill[]>(), new Map<string, Skill[]>()];
   const ids = new Map<Skill, string[]>();
@@ -146,56 +151,59 @@ function indexFullIds(groups: Iterable<readonly Skill[]>, meant: Meant): FullIds
       if (skill.plugin) add(loose, nameKey(`${skill.provider}:${skill.name}`), skill);
     }
   }
-  const find = (key: string) => meant(own.get(key) ?? plugins.get(key) ?? loose.get(key) ?? []);
-  const unique = (skill: Skill) => ids.get(skill)?.find((id) => isOnly(skill, find(nameKey(id))));
+  const allWith = (key: string) => own.get(key) ?? plugins.get(key) ?? loose.get(key) ?? NO_SKILLS;
+  const canonicalOf = memo((skills: readonly Skill[]) => unique(skills.map(canonical)));
+  const find = (key: string) => canonicalOf(allWith(key));
+  const uniqueId = (skill: Skill) => ids.get(skill)?.find((id) => isOnly(skill, find(nameKey(id))));
 
-  // Prefixes and names may hold colons of their own, so all ids of a skill may mean others too. Then it gets a new one.
+  // Prefixes and names may contain colons, so every id of a skill may also mean another one. Then it gets a new one.
+  const counts = new Map<string, number>();
   for (const [skill, known] of ids) {
-    if (unique(skill) !== undefined || meant([skill])[0] !== skill) continue;
-    for (let count = 2; unique(skill) === undefined; count++) {
-      const id = `${skill.provider}@${skill.location}#${count}:${skill.name}`;
-      if (find(nameKey(id)).length > 0) continue;
+    if (uniqueId(skill) !== undefined || canonical(skill) !== skill) continue;
+    const prefix = `${skill.provider}@${skill.location}`;
+    for (let count = counts.get(`${prefix}:${skill.key}`) ?? 2; uniqueId(skill) === undefined; count++) {
+      counts.set(`${prefix}:${skill.key}`, count + 1);
+      const id = `${prefix}#${count}:${skill.name}`;
+      if (allWith(nameKey(id)).length > 0) continue;
       known.push(id);
       own.set(nameKey(id), [skill]);
     }
   }
-  return { find, of: (skill) => unique(skill) ?? skill.name };
+  return { find, of: (skill) => uniqueId(skill) ?? skill.name };
 }
 
-/** What may stand before the colon, shortest first, for each skill of one name. */
+/** The prefixes before the colon, shortest first, for each skill of one name. */
 function prefixesIn(group: readonly Skill[]): ReadonlyMap<Skill, readonly string[]> {
   const counts = new Map<string, number>();
-  const nth = (prefix: string) => {
+  const numbered = (prefix: string) => {
     const count = (counts.get(prefix) ?? 0) + 1;
     counts.set(prefix, count);
     return count === 1 ? prefix : `${prefix}#${count}`;
   };
   const prefixes = ({ provider, location, plugin }: Skill): readonly string[] => {
     if (plugin) {
-      const full = nth(`${plugin.name}@${plugin.marketplace}`);
+      const full = numbered(`${plugin.name}@${plugin.marketplace}`);
       return [plugin.name, full, `${provider}:${plugin.name}`, `${provider}:${full}`];
     }
-    // The first of a provider, which is the project's if it has one, goes by the provider's name alone.
-    const first = nth(provider) === provider;
-    const scoped = nth(`${provider}@${location}`);
+    // The first skill of a provider, which is the project's if it has one, has the provider's name alone as a prefix.
+    const first = numbered(provider) === provider;
+    const scoped = numbered(`${provider}@${location}`);
     return first ? [provider, scoped] : [scoped];
   };
   return new Map(group.map((skill) => [skill, prefixes(skill)]));
 }
 
-function isOnly(skill: Skill, found: readonly Skill[]): boolean {
-  return found.length === 1 && found[0] === skill;
-}
-
 const MOST_NEAR = 5;
 
-/** A skill is near when its id is, or its name without a prefix is near the word without one. */
+/** A skill is near when its id is, or when its name is near the word without its prefix. */
 function nearSkills(key: string, listed: readonly ListedSkill[]): readonly string[] {
   const tail = key.slice(key.lastIndexOf(':') + 1);
   const byId = nearest(key, listed, ({ id, skill }) => (id === skill.name ? [skill.key] : [nameKey(id), skill.key]));
   const near = byId.length > 0 || tail === key ? byId : nearest(tail, listed, ({ skill }) => [skill.key]);
   return near.slice(0, MOST_NEAR).map(({ id }) => id);
 }
+
+const unique = <T>(items: readonly T[]): readonly T[] => [...new Set(items)];
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
@@ -207,4 +215,14 @@ function add<T>(groups: Map<string, T[]>, key: string, item: T): void {
   const group = groups.get(key);
   if (group) group.push(item);
   else groups.set(key, [item]);
+}
+
+/** Remembers a result per list of skills: every skill of a list asks for it, so it must be made only once. */
+function memo<T>(make: (skills: readonly Skill[]) => T): (skills: readonly Skill[]) => T {
+  const known = new Map<readonly Skill[], T>();
+  return (skills) => {
+    const result = known.get(skills) ?? make(skills);
+    known.set(skills, result);
+    return result;
+  };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildSnapshot } from '../../src/catalog/snapshot.ts';
 import type { Location, Names, Plugin, Resolution, Skill } from '../../src/model.ts';
-import { createNames, nameKey } from '../../src/skills/names.ts';
+import { createNames, findAmbiguous, findShadowed, nameKey } from '../../src/skills/names.ts';
 
 interface Traits {
   readonly place?: string;
@@ -339,4 +339,37 @@ function createRandom(seed: number): () => number {
 test('a snapshot without stand-ins needs none', async () => {
   const one = skill('claude', 'pdf');
   assert.deepEqual(createNames([one], new Map()).listed, [{ id: 'pdf', skill: one }]);
+});
+
+test('many skills of one name take linear time, whoever has them', () => {
+  const count = 10_000;
+  const shapes: readonly (readonly [string, (nth: number) => string])[] = [
+    ['one provider', () => 'custom'],
+    ['one plugin', () => 'plugin@market'],
+    ['many plugins', (nth) => `p${nth}@market`],
+    ['many providers', (nth) => `provider${nth}`],
+    ['two providers', (nth) => (nth % 2 ? 'claude' : 'codex@global')],
+  ];
+  for (const [what, owner] of shapes) {
+    const skills = Array.from({ length: count }, (_, nth) => skill(owner(nth), 'same'));
+    const start = performance.now();
+    const names = createNames(skills, new Map());
+    findShadowed(names);
+    findAmbiguous(names);
+    const took = performance.now() - start;
+    assert.equal(new Set(names.listed.map(({ id }) => id)).size, count, what);
+    assert.ok(took < 1500, `${what}: ${took} ms`);
+  }
+});
+
+test('skills whose every id means another one too take linear time', () => {
+  // The plugin `p` has `q:NAME`, and the plugin `p:q` has `NAME`.
+  const skills = Array.from({ length: 3000 }, (_, nth) => [
+    { ...skill('p@m', 'q:same'), directory: `/a/${nth}` },
+    { ...skill('p:q@m', 'same'), directory: `/b/${nth}` },
+  ]).flat();
+  const start = performance.now();
+  const names = createNames(skills, new Map());
+  assert.equal(new Set(names.listed.map(({ id }) => nameKey(id))).size, skills.length);
+  assert.ok(performance.now() - start < 1500);
 });
