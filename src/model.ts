@@ -291,6 +291,14 @@ export interface ToolResult {
   readonly [extra: string]: unknown;
 }
 
+/** Instead of a result, a request for input that the client must answer first. */
+export interface InputRequest {
+  readonly resultType: string;
+  readonly [extra: string]: unknown;
+}
+
+export type ToolOutcome = ToolResult | InputRequest;
+
 /** One `tools/call`, with everything its sender put into it. */
 export type ToolCall = Call;
 
@@ -300,7 +308,7 @@ export interface Tool {
   /** Answers from what is on disk when the call comes, not from the last refresh. */
   readonly fresh: boolean;
   define(snapshot: Snapshot, view: ToolView): ToolDefinition;
-  run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolResult | Promise<ToolResult>;
+  run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
 }
 
 /** A tool of an upstream server. */

@@ -5,15 +5,22 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionRows } from '../src/cli/options.ts';
-import { LONGEST_DESCRIPTION, LONGEST_TITLE, LONGEST_URI } from '../src/hub/upstream/definitions.ts';
-import { LONGEST_CURSOR, MOST_ITEM_BYTES, MOST_ITEMS, MOST_LIST_BYTES, MOST_PAGES } from '../src/hub/upstream/pages.ts';
-import { LONGEST_RELIST_MS, SHORTEST_RELIST_MS } from '../src/hub/upstream/relist.ts';
 import {
-  LONGEST_MATCHED,
-  LONGEST_TEMPLATE,
-  MOST_EXPRESSIONS,
-  MOST_TEMPLATES,
-} from '../src/hub/upstream/uri-templates.ts';
+  MAX_CURSOR,
+  MAX_DESCRIPTION,
+  MAX_EXPRESSIONS,
+  MAX_ITEM_BYTES,
+  MAX_ITEMS,
+  MAX_LIST_BYTES,
+  MAX_MATCHED_URI,
+  MAX_PAGES,
+  MAX_RELIST_MS,
+  MAX_TEMPLATE,
+  MAX_TEMPLATES,
+  MAX_TITLE,
+  MAX_URI,
+  MIN_RELIST_MS,
+} from '../src/hub/upstream/limits.ts';
 import { MAX_LINE } from '../src/protocol/index.ts';
 import {
   LONGEST_ADDRESSED,
@@ -283,24 +290,21 @@ test('the numbers among the limits in the README are those in the code', () => {
     ['texts in one answer of `skills.list`', mib(MAX_BODIES)],
     [
       'resource templates of one server',
-      `${MOST_TEMPLATES}, each of ${LONGEST_TEMPLATE.toLocaleString('en')} characters and ${MOST_EXPRESSIONS} expressions`,
+      `${MAX_TEMPLATES}, each of ${MAX_TEMPLATE.toLocaleString('en')} characters and ${MAX_EXPRESSIONS} expressions`,
     ],
     [
       'tools, resources or skills of one server',
-      `${MOST_ITEMS.toLocaleString('en')} each, ${mib(MOST_LIST_BYTES)}, in ${MOST_PAGES.toLocaleString('en')} pages`,
+      `${MAX_ITEMS.toLocaleString('en')} each, ${mib(MAX_LIST_BYTES)}, in ${MAX_PAGES.toLocaleString('en')} pages`,
     ],
-    ['one tool, resource or skill in a list of a server', mib(MOST_ITEM_BYTES)],
-    ['a cursor of a server', `${LONGEST_CURSOR.toLocaleString('en')} characters`],
-    ['a URI of an upstream resource or skill', `${LONGEST_URI.toLocaleString('en')} characters`],
-    [
-      'titles and descriptions of a server',
-      `${LONGEST_TITLE} and ${LONGEST_DESCRIPTION.toLocaleString('en')} characters`,
-    ],
+    ['one tool, resource or skill in a list of a server', mib(MAX_ITEM_BYTES)],
+    ['a cursor of a server', `${MAX_CURSOR.toLocaleString('en')} characters`],
+    ['a URI of an upstream resource or skill', `${MAX_URI.toLocaleString('en')} characters`],
+    ['titles and descriptions of a server', `${MAX_TITLE} and ${MAX_DESCRIPTION.toLocaleString('en')} characters`],
     [
       'looks at the lists of a server that keeps announcing changes',
-      `every ${SHORTEST_RELIST_MS / 1000} s, then less and less often, up to ${LONGEST_RELIST_MS / 1000} s apart`,
+      `every ${MIN_RELIST_MS / 1000} s, then less and less often, up to ${MAX_RELIST_MS / 1000} s apart`,
     ],
-    ['a URI read by a template', `${LONGEST_MATCHED.toLocaleString('en')} characters`],
+    ['a URI read by a template', `${MAX_MATCHED_URI.toLocaleString('en')} characters`],
     ['file digests held in memory', MOST_DIGESTS.toLocaleString('en')],
   ]);
   for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);

@@ -1,6 +1,6 @@
 /**
  * `skillwire/hub`: many MCP servers as one, without the rest of skillwire.
- * Owns: the library's face. Leaves alone: everything behind it.
+ * Owns: the interface for embedders. Leaves alone: everything behind it.
  */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -13,9 +13,9 @@ import { VERSION } from '../version.ts';
 import { parseEntry } from './config/entries.ts';
 import type { Environment } from './connection/command.ts';
 import { UpstreamError } from './connection/connection.ts';
-import { resourcesOf, templatesOf } from './upstream/contribution.ts';
-import type { CallRequest } from './upstream/upstream.ts';
-import { createUpstreams, publicName, type RoutedTool } from './upstreams.ts';
+import { resourcesOf, templatesOf } from './upstream/resources.ts';
+import { callTool, publicName } from './upstream/tools.ts';
+import { createUpstreams } from './upstreams.ts';
 
 export type { UpstreamState, UpstreamStatus } from '../model.ts';
 export { UpstreamError } from './connection/connection.ts';
@@ -23,13 +23,13 @@ export { UpstreamError } from './connection/connection.ts';
 export interface HubConfig {
   /** As in `.mcp.json` and `.kode.json`. */
   readonly mcpServers: Readonly<Record<string, unknown>>;
-  /** What variables in the entries are looked up in, and what stdio servers inherit a small part of; ours unless given. */
+  /** Where variables in the entries are looked up; stdio servers inherit a small part of it. Ours unless given. */
   readonly env?: Environment;
   readonly cwd?: string;
   readonly home?: string;
   readonly log?: Log;
   readonly healthInterval?: number;
-  /** Who we say we are. */
+  /** The name and version that servers are told. */
   readonly client?: { readonly name: string; readonly version: string };
 }
 
@@ -37,13 +37,13 @@ export interface HubTool {
   /** `server:tool`. */
   readonly name: string;
   readonly server: string;
-  /** As the server defines it, under its own name, without what clients cannot read. */
+  /** The server's definition, under its own name, without invalid fields. */
   readonly definition: Params;
 }
 
 export interface HubTemplate {
   readonly server: string;
-  /** As the server defines it. */
+  /** The server's definition. */
   readonly definition: TemplateDefinition;
 }
 
@@ -58,18 +58,18 @@ export interface Hub {
   connect(): Promise<void>;
   tools(): readonly HubTool[];
   /**
-   * The result as the server gave it; rejects with an RpcError of the server's, or an UpstreamError of ours.
-   * Waits a little for a server that is on its way.
+   * The result as the server sent it; rejects with the server's RpcError, or with an UpstreamError.
+   * Waits a few seconds for a server that is about to be connected.
    */
   call(name: string, args?: Params, options?: HubCall): Promise<Params>;
-  /** Resources of all servers, as they define them, under URIs that are unique among them. */
+  /** The servers' definitions of their resources, under URIs that are unique among them. */
   resources(): readonly ResourceDefinition[];
-  /** Resource templates of all servers; the first that matches a URI is asked for it. */
+  /** Resource templates of all servers; the first that matches a URI is used for it. */
   templates(): readonly HubTemplate[];
-  /** The result of `resources/read`, for a resource that is listed or that a template stands for. */
+  /** The result of `resources/read`, for a resource that is listed or that a template matches. */
   read(uri: string, options?: { readonly signal?: AbortSignal }): Promise<object>;
   status(): readonly UpstreamStatus[];
-  /** Gives a function that ends it. */
+  /** Returns a function that removes the listener. */
   on(event: 'change', listener: (server: string) => void): () => void;
   close(): Promise<void>;
 }
@@ -86,29 +86,24 @@ export function createHub(config: HubConfig): Hub {
     hops: createHops(env[HOPS_VARIABLE]),
     log,
     client: config.client ?? { name: 'skillwire', version: VERSION },
-    changed: (name) => {
+    changed(name) {
       for (const listener of [...listeners]) {
         try {
           listener(name);
         } catch (error) {
-          // A listener is the caller's code: its fault must not end a connection, or the process.
+          // A listener is the caller's code: its error must not end a connection or the process.
           log.error(`a listener of "change" failed: ${stackOf(error)}`);
         }
       }
     },
   });
   const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };
-
-  function findTool(name: string): RoutedTool {
-    const found = upstreams.tools().find((one) => publicName(one) === name);
-    if (found) return found;
-    const owner = upstreams.explain(name);
-    throw new UpstreamError(
-      !owner || owner.isReady
-        ? `no tool is called "${name.slice(0, 100)}"`
-        : `the server is not connected (${owner.state})`,
-    );
-  }
+  const { all } = upstreams;
+  const tools = () =>
+    all().flatMap((upstream) => {
+      const server = upstream.config.name;
+      return upstream.listing().tools.map((tool) => ({ name: publicName(server, tool), server, tool, upstream }));
+    });
 
   return {
     connect() {
@@ -116,26 +111,25 @@ export function createHub(config: HubConfig): Hub {
       upstreams.apply(entries.map(([name, entry]) => parseEntry(name, entry, { from: 'createHub', variables })));
       return upstreams.settled();
     },
-    tools: () =>
-      upstreams.tools().map((one) => ({ name: publicName(one), server: one.server, definition: one.tool.definition })),
+    tools: () => tools().map(({ name, server, tool }) => ({ name, server, definition: tool.definition })),
     async call(name, args = {}, { signal, onProgress, meta } = {}) {
-      const request: CallRequest = {
-        params: { arguments: args, ...(meta ? { _meta: meta } : {}) },
-        signal,
-        onProgress,
-      };
-      return findTool(name).call(request);
+      const found = tools().find((one) => one.name === name);
+      const owner = found ? undefined : upstreams.explain(name);
+      if (owner && !owner.isReady) throw new UpstreamError(`the server is not connected (${owner.state})`);
+      if (!found) throw new UpstreamError(`no tool is called "${name.slice(0, 100)}"`);
+      return callTool(found.upstream, found.tool, { arguments: args, _meta: meta }, { signal, onProgress });
     },
-    resources: () => resourcesOf(upstreams.all()).map(({ definition }) => definition),
-    templates: () => templatesOf(upstreams.all()).map(({ server, definition }) => ({ server, definition })),
+    resources: () => resourcesOf(all()).map(({ definition }) => definition),
+    templates: () => templatesOf(all()).map(({ server, definition }) => ({ server, definition })),
     async read(uri, { signal } = {}) {
-      const listed = resourcesOf(upstreams.all()).find(({ definition }) => definition.uri === uri);
-      if (listed) return listed.fetch(signal);
-      const template = templatesOf(upstreams.all()).find((one) => one.matches(uri));
+      const call = { params: {}, signal };
+      const resource = resourcesOf(all()).find(({ definition }) => definition.uri === uri);
+      if (resource) return resource.read(call);
+      const template = templatesOf(all()).find((one) => one.matches(uri));
       if (!template) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
-      return template.fetch(uri, signal);
+      return template.read(uri, call);
     },
-    status: upstreams.status,
+    status: () => all().map((upstream) => upstream.status()),
     on(_event, listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

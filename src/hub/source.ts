@@ -1,8 +1,7 @@
 /**
- * The upstream servers as a source for the catalogue.
- * Owns: when what they offer is taken over. Leaves alone: the servers (fleet.ts), how their things look here (foreign.ts).
- * Always true: loading never waits for a server; what comes in the first moment is taken over all at once, so that the
- * first list is whole when everything is quick.
+ * The upstream servers as a source of the catalogue.
+ * Owns: when their changes cause a refresh. Leaves alone: the servers (upstreams.ts), their tools and resources (upstream/).
+ * Always true: loading never waits for a server; changes within a short time cause one refresh.
  */
 import { sameItems } from '../compare.ts';
 import type { Hops } from '../hops.ts';
@@ -12,8 +11,9 @@ import { createFilter } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
 import { VERSION } from '../version.ts';
 import { type FileOptions, type Memory, readConfiguration } from './config/files.ts';
-import { resourcesOf, skillsOf, templatesOf, toolFor } from './upstream/contribution.ts';
 import type { Listing } from './upstream/listing.ts';
+import { resourcesOf, skillsOf, templatesOf } from './upstream/resources.ts';
+import { toolsOf } from './upstream/tools.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export interface HubSourceOptions extends FileOptions, Patterns {
@@ -28,13 +28,13 @@ export interface HubSource extends Source {
   close(): Promise<void>;
 }
 
-/** `changed`: something is different from what `load` last gave. */
+/** `changed`: `load` would give something else than last time. */
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
   const { env, log, hops, healthInterval } = options;
   const client = { name: 'skillwire', version: VERSION };
-  const upstreams = createUpstreams({ env, log, hops, healthInterval, client, changed: (name) => news.add(name) });
+  const changes = createChangeCollector((names) => changed(reasonOf(names)));
+  const upstreams = createUpstreams({ env, log, hops, healthInterval, client, changed: changes.add });
   const filter = createFilter(options);
-  const news = createNews((names) => changed(reasonOf(names)));
   const memory: Memory = new Map();
   let last: Contribution | undefined;
   let lastListings: readonly Listing[] = [];
@@ -55,7 +55,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       lastFiles = described;
       last = {
         skills: skillsOf(all),
-        tools: upstreams.tools().map(toolFor),
+        tools: toolsOf(all),
         resources: resourcesOf(all),
         templates: templatesOf(all),
         servers: configs.filter(({ target }) => target.kind !== 'none').map(({ name }) => name),
@@ -69,9 +69,9 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       const owner = upstreams.explain(name);
       return owner && filter([owner], (one) => one, []).kept.length > 0 ? owner : undefined;
     },
-    status: upstreams.status,
+    status: () => upstreams.all().map((upstream) => upstream.status()),
     close() {
-      news.close();
+      changes.close();
       return upstreams.close();
     },
   };
@@ -79,41 +79,35 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
 
 // --- internal ---
 
-// What several servers say at once, or one in quick succession, is one change for those who are told of it.
+/** Milliseconds without a change after which a refresh begins: several servers, or one in quick succession, cause one. */
 export const QUIET_MS = 500;
-// Servers that never rest must not keep the others' changes from being seen.
-export const LONGEST_UNREST_MS = 2500;
-const MOST_NAMED = 5;
+/** The same at most: servers that change all the time must not delay the changes of others. */
+export const MAX_QUIET_WAIT_MS = 2500;
+const MAX_NAMED = 5;
 
-interface News {
-  /** The server of that name offers something else. */
-  add(name: string): void;
-  close(): void;
-}
-
-/** Tells of changes once they have ceased for a while, or have gone on for long. */
-function createNews(tell: (names: readonly string[]) => void): News {
+/** Calls `flush` with the names of the servers that have changed, once there was no change for a while. */
+function createChangeCollector(flush: (names: readonly string[]) => void) {
   const names = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let since = 0;
-  const flush = () => {
+  const end = () => {
     const all = [...names];
     names.clear();
-    tell(all);
+    flush(all);
   };
   return {
-    add(name) {
+    add(name: string) {
       if (names.size === 0) since = performance.now();
       names.add(name);
       clearTimeout(timer);
-      const left = since + LONGEST_UNREST_MS - performance.now();
-      timer = setTimeout(flush, Math.max(0, Math.min(QUIET_MS, left))).unref();
+      const left = since + MAX_QUIET_WAIT_MS - performance.now();
+      timer = setTimeout(end, Math.max(0, Math.min(QUIET_MS, left))).unref();
     },
     close: () => clearTimeout(timer),
   };
 }
 
 function reasonOf(names: readonly string[]): string {
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `server ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return `server ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
 }

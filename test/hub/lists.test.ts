@@ -164,7 +164,7 @@ test('half a character in a URI costs its server that item, and no other server 
     ['skill://bad/good/SKILL.md', 'x:fine'],
   );
   await hub.waitForStderr(/server bad: resource "half.*" is left out: its URI is not Unicode/);
-  await hub.waitForStderr(/server bad: tool "kept" is listed without what clients cannot read: title, icons/);
+  await hub.waitForStderr(/server bad: tool "kept" is listed without its invalid fields: title, icons/);
   await hub.waitForStderr(/server bad: skill "skill:.*" is left out/);
 });
 

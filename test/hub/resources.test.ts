@@ -147,8 +147,8 @@ test('bytes that are not what their server promised are shown to nobody', async 
   });
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
   assert.match(await hub.skill('good'), /# good/);
-  assert.match(await hub.skill('size'), /cannot be read: it has 6 bytes where its server promised 1/);
-  assert.match(await hub.skill('digest'), /cannot be read: it does not have the digest that its server promised/);
+  assert.match(await hub.skill('size'), /cannot be read: it has 6 bytes where its server lists 1/);
+  assert.match(await hub.skill('digest'), /cannot be read: its digest is not the one that its server lists/);
   const other = await hub.call('skills.read', { name: 'good', path: 'other.md' });
   assert.equal(other.isError, true);
   assert.doesNotMatch(JSON.stringify(other), /AS PROMISED/);
@@ -177,9 +177,9 @@ test('entries that lie about their place are left out alone, each with its reaso
     ['up:fine'],
   );
   await hub.waitForStderr(/skill "skill:\/\/name\/SKILL\.md" is left out: its uri does not end with its name/);
-  await hub.waitForStderr(/skill "skill:\/\/outside\/SKILL\.md" is left out: it lists a file that is not its own/);
-  await hub.waitForStderr(/skill "skill:\/\/up\/SKILL\.md" is left out: it has a path that cannot be/);
-  await hub.waitForStderr(/skill "skill:\/\/dots\/SKILL\.md" is left out: it has a path that cannot be/);
+  await hub.waitForStderr(/skill "skill:\/\/outside\/SKILL\.md" is left out: it lists a file outside its directory/);
+  await hub.waitForStderr(/skill "skill:\/\/up\/SKILL\.md" is left out: it has an invalid path/);
+  await hub.waitForStderr(/skill "skill:\/\/dots\/SKILL\.md" is left out: it has an invalid path/);
   await hub.waitForStderr(/skill "skill:\/\/nothing\/SKILL\.md" is left out: its SKILL\.md is not among its files/);
 });
 

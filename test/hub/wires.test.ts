@@ -272,7 +272,7 @@ test('a health check that is refused is a failed one', async (t) => {
     }),
   );
   const hub = await connect(t, { url: web.url }, { healthInterval: 50 });
-  await eventually(() => /no sign of life: HTTP 400/.test(hub.status()[0]?.reason ?? ''), 'the failure');
+  await eventually(() => /health check failed: HTTP 400/.test(hub.status()[0]?.reason ?? ''), 'the failure');
 });
 
 test('the standing stream is opened again after a failure, and the list read again behind the gap', async (t) => {

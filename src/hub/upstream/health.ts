@@ -1,6 +1,7 @@
 /**
- * An eye on a server that is ready: whether its lists change, whether it lives.
- * Owns: subscriptions and the health check of one session. Leaves alone: what follows from either (upstream.ts).
+ * The health check and the subscription of one session with an upstream server.
+ * Owns: when the server is pinged, and asking for notifications again when they stop. Leaves alone: what follows from a
+ * failure (upstream.ts), when lists are requested (relist.ts).
  * Always true: it ends with `until`.
  */
 import { asError, messageOf } from '../../log.ts';
@@ -8,43 +9,43 @@ import { RpcError } from '../../protocol/index.ts';
 import { pause } from '../../wait.ts';
 import { SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { Session } from '../connection/open.ts';
+import { LASTING_MS, MAX_RESUBSCRIBE_MS, MIN_RESUBSCRIBE_MS, PING_MS } from './limits.ts';
 
 export interface HealthCheckOptions {
-  /** Milliseconds of silence after which the server is asked for a sign of life. */
+  /** Milliseconds without a message after which the server is pinged. */
   readonly interval: number;
   /** Fires when the session is over. */
   readonly until: AbortSignal;
-  /** Whether a call is in flight: many servers answer nothing else meanwhile, and the call has a time limit of its own. */
+  /** Whether a call is in flight. Many servers answer nothing else meanwhile, and the call has its own timeout. */
   isBusy(): boolean;
   /** The lists have changed, or may have. */
   relist(): void;
-  /** The server is not what it should be any more. */
   fail(error: Error): void;
   debug(text: string): void;
 }
 
 export interface HealthCheck {
-  /** Begins to look after it: it has shown that it can answer. */
+  /** Starts the regular check. */
   watch(): void;
-  /** Looks now whether the server is alive. */
+  /** Checks now. */
   check(): void;
-  /** Whether the server still knows our session. One that does not answer is not asked again. */
-  knowsUs(): Promise<boolean>;
+  /** Whether the server still knows our session. True when it does not respond. */
+  knowsSession(): Promise<boolean>;
 }
 
 export function startHealthCheck({ rpc, mcp, onListChanged }: Session, options: HealthCheckOptions): HealthCheck {
-  const { interval, until, fail, debug, relist } = options;
-  const limit = Math.min(PULSE_MS, interval);
+  const { interval, until, fail, debug, relist, isBusy } = options;
+  const timeout = Math.min(PING_MS, interval);
 
   async function check(): Promise<void> {
     const began = performance.now();
     try {
-      await mcp.ping(limit);
+      await mcp.ping(timeout);
     } catch (error) {
       if (error instanceof SessionGone) return fail(error);
-      const why = `no sign of life: ${messageOf(error)}`;
-      // Whoever says anything is alive, and so is whoever was busy with a call until a moment ago.
-      if (options.isBusy() || rpc.lastReceived >= began) debug(`${why}; but a call is in flight, or it said something`);
+      const why = `health check failed: ${messageOf(error)}`;
+      // A server that sent anything meanwhile is alive.
+      if (isBusy() || rpc.lastReceived >= began) debug(`${why}; but a call is in flight, or it sent something`);
       else fail(new UpstreamError(why));
     }
   }
@@ -55,16 +56,16 @@ export function startHealthCheck({ rpc, mcp, onListChanged }: Session, options: 
     }
   }
 
-  /** `failures`: how often in a row a subscription has ended before it was of any use. */
+  /** `failures`: how many subscriptions in a row have ended early. */
   function subscribe(failures: number): void {
     const began = performance.now();
     const resume = async (error: unknown): Promise<void> => {
-      // A server that refuses has no news to tell; one that stops telling may be gone, or only its stream.
+      // A server that refuses the subscription has no notifications to send.
       if (until.aborted || error instanceof RpcError) return;
       debug(`the subscription ended: ${messageOf(error)}`);
       const next = performance.now() - began < LASTING_MS ? failures + 1 : 0;
       await check();
-      await pause(Math.min(RESUBSCRIBE_MS * 2 ** next, LONGEST_RESUBSCRIBE_MS), until);
+      await pause(Math.min(MIN_RESUBSCRIBE_MS * 2 ** next, MAX_RESUBSCRIBE_MS), until);
       if (until.aborted) return;
       subscribe(next);
       relist();
@@ -72,25 +73,15 @@ export function startHealthCheck({ rpc, mcp, onListChanged }: Session, options: 
     mcp.subscribe((error) => void resume(error).catch((fault) => debug(messageOf(fault))));
   }
 
-  const checkNow = () => void check().catch((error) => debug(messageOf(error)));
-
   onListChanged(relist);
   subscribe(0);
   return {
     watch: () => void watch().catch((error) => fail(asError(error))),
-    check: checkNow,
-    knowsUs: () =>
-      mcp.ping(limit).then(
+    check: () => void check().catch((error) => debug(messageOf(error))),
+    knowsSession: () =>
+      mcp.ping(timeout).then(
         () => true,
         (error) => !(error instanceof SessionGone),
       ),
   };
 }
-
-// --- internal ---
-
-const PULSE_MS = 10_000;
-const RESUBSCRIBE_MS = 500;
-const LONGEST_RESUBSCRIBE_MS = 60_000;
-// Shorter than any proxy lets a quiet connection be.
-const LASTING_MS = 10_000;

@@ -1,28 +1,25 @@
 /**
- * When the lists of a server are asked for again.
- * Owns: the pace of that, for one session. Leaves alone: what is asked for (inventory.ts), who hears of a change
- * (vigil.ts).
+ * When the lists of a server are requested again.
+ * Owns: the times of that, for one session. Leaves alone: requesting them (listing.ts), who learns of a change (health.ts).
  * Always true:
- * - listings never overlap; being told of a change during one causes exactly one more;
+ * - listings never overlap; a change that is announced during one causes exactly one more;
  * - a server that keeps announcing changes is listed less and less often, and its last state is always seen;
  * - it ends with `until`.
  */
 import { pause } from '../../wait.ts';
+import { MAX_LIST_RETRY_MS, MAX_RELIST_MS, MIN_RELIST_MS, MIN_TTL_MS } from './limits.ts';
 
-/** What a listing says of the next one. */
+/** What a listing says about the next one. */
 export interface ListingOutcome {
-  /** Something could not be had: to be tried again soon. */
-  readonly isOld: boolean;
-  /** Milliseconds for which the lists hold though nothing is announced; undefined: until a change is announced. */
+  /** A list could not be requested: it is tried again soon. */
+  readonly isOutdated: boolean;
+  /** Milliseconds until the lists are requested again without an announced change; undefined: never. */
   readonly ttlMs: number | undefined;
 }
 
 export interface RelistOptions {
-  /** Rejects when the lists cannot be had. */
   list(isFirst: boolean): Promise<ListingOutcome>;
-  /** Whether a failure says nothing of the lists, so that those which are known still count. */
-  isTransient(error: unknown): boolean;
-  /** `list` rejected, and not for the first time. */
+  /** Called when `list` rejects, except for the first time. */
   fail(error: unknown): void;
   readonly until: AbortSignal;
 }
@@ -34,67 +31,47 @@ export interface Relist {
   again(): void;
 }
 
-// Shorter than a person notices; a server that announces a change per item it loads is asked twice a second at most.
-export const SHORTEST_RELIST_MS = 500;
-// The delay with which the last state of a restless server is seen.
-export const LONGEST_RELIST_MS = 8000;
-// Lists are asked for by polling only where a server announces nothing; a small `ttlMs` must not become a load.
-export const SHORTEST_TTL_MS = 60_000;
-// A list that fails for ever is asked for as often as a server that does not start.
-const LONGEST_RETRY_MS = 60_000;
-
-export function createRelist({ list, isTransient, fail, until }: RelistOptions): Relist {
-  let wanted = false;
+export function createRelist({ list, fail, until }: RelistOptions): Relist {
+  let isWanted = false;
   let wake = () => {};
-  // How often in a row a change was announced before the pause after a listing was over; how often a list failed.
-  let restless = 0;
+  // How often in a row a change was announced during the pause after a listing, and how often a list failed.
+  let changes = 0;
   let failures = 0;
 
-  const sleep = (milliseconds: number) => {
+  async function listOnce(isFirst: boolean): Promise<ListingOutcome> {
+    isWanted = false;
+    const outcome = await list(isFirst);
+    failures = outcome.isOutdated ? failures + 1 : 0;
+    return outcome;
+  }
+
+  async function waitForNext({ isOutdated, ttlMs }: ListingOutcome): Promise<void> {
+    await pause(doubled(MIN_RELIST_MS, changes, MAX_RELIST_MS), until);
+    changes = isWanted ? changes + 1 : 0;
+    if (isWanted) return;
+    const retry = isOutdated ? doubled(2 * MIN_RELIST_MS, failures - 1, MAX_LIST_RETRY_MS) : MAX_TIMER_MS;
+    const poll = ttlMs === undefined ? MAX_TIMER_MS : Math.max(ttlMs, MIN_TTL_MS);
     const awake = new AbortController();
     wake = () => awake.abort();
-    return pause(milliseconds, AbortSignal.any([until, awake.signal]));
-  };
-
-  async function look(isFirst: boolean): Promise<ListingOutcome> {
-    wanted = false;
-    const listed = await list(isFirst);
-    failures = listed.isOld ? failures + 1 : 0;
-    return listed;
+    await pause(Math.min(retry, poll, MAX_TIMER_MS), AbortSignal.any([until, awake.signal]));
   }
 
-  function excuse(error: unknown): ListingOutcome {
-    if (!isTransient(error)) throw error;
-    failures += 1;
-    return { isOld: true, ttlMs: undefined };
-  }
-
-  /** From one listing to the next. */
-  async function rest(listed: ListingOutcome): Promise<void> {
-    await pause(doubled(SHORTEST_RELIST_MS, restless, LONGEST_RELIST_MS), until);
-    restless = wanted ? restless + 1 : 0;
-    if (wanted) return;
-    const retry = listed.isOld ? doubled(2 * SHORTEST_RELIST_MS, failures - 1, LONGEST_RETRY_MS) : undefined;
-    const poll = listed.ttlMs === undefined ? undefined : Math.max(listed.ttlMs, SHORTEST_TTL_MS);
-    await sleep(Math.min(retry ?? FOR_EVER, poll ?? FOR_EVER, FOR_EVER));
-  }
-
-  async function goOn(first: ListingOutcome): Promise<void> {
-    for (let listed = first; ; listed = await look(false).catch(excuse)) {
-      await rest(listed);
+  async function repeat(first: ListingOutcome): Promise<void> {
+    for (let outcome = first; ; outcome = await listOnce(false)) {
+      await waitForNext(outcome);
       if (until.aborted) return;
     }
   }
 
   return {
     async begin() {
-      const first = await look(true);
-      goOn(first).catch((error: unknown) => {
+      const first = await listOnce(true);
+      repeat(first).catch((error: unknown) => {
         if (!until.aborted) fail(error);
       });
     },
     again() {
-      wanted = true;
+      isWanted = true;
       wake();
     },
   };
@@ -102,8 +79,8 @@ export function createRelist({ list, isTransient, fail, until }: RelistOptions):
 
 // --- internal ---
 
-// The longest that a timer can wait. A listing every three weeks does no harm.
-const FOR_EVER = 2 ** 31 - 1;
+// The longest time that a timer can have. A listing every three weeks does no harm.
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function doubled(first: number, times: number, most: number): number {
   return Math.min(first * 2 ** Math.min(times, 30), most);

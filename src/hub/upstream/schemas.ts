@@ -1,75 +1,76 @@
 /**
- * JSON Schemas of upstream tools, made fit for every client.
- * Owns: which schemas can be passed on, and small repairs that do not change what they mean. Leaves alone: the rest of
- * a tool (definitions.ts).
+ * JSON Schemas of upstream tools, made valid for every client.
+ * Owns: which schemas can be passed on, and small repairs that do not change their meaning. Leaves alone: the rest of a
+ * tool (definitions.ts).
  * Always true:
- * - an input schema that is passed on is an object schema as every revision of the protocol defines it;
+ * - an input schema that is passed on is an object schema as every protocol version defines it;
  * - a validator can be compiled from an output schema that is passed on: SDK clients compile them while they read the
- *   list, and one that cannot be compiled loses them the whole list;
+ *   list, and fail on the whole list when one cannot be compiled;
  * - the work is linear in the size of the schema.
  */
 import { isObject, type Params } from '../../protocol/index.ts';
 import { visible } from '../../text.ts';
+import { MAX_SCHEMA_DEPTH } from './limits.ts';
 
-/** The schema as it can be listed; undefined when it does not describe an object, and arguments are always one. */
+/** The schema as it can be listed; undefined when it does not describe an object. */
 export function inputSchemaOf(raw: unknown): Params | undefined {
   if (!isObject(raw)) return undefined;
-  // A missing type is the most frequent fault, and what is meant is certain: arguments are always an object.
+  // A missing type is the most frequent fault. The meaning is certain: arguments are always an object.
   if (raw.type !== undefined && raw.type !== 'object') return undefined;
-  return readable(asObjectSchema({ ...raw, type: 'object' })) as Params;
+  return readable(asObjectSchema({ ...raw, type: 'object' }));
 }
 
 /** The schema as it can be listed; undefined when no validator can be compiled from it. */
 export function outputSchemaOf(raw: unknown): Params | undefined {
   if (!isObject(raw)) return undefined;
-  // Two tools with one $id would share the validator of the first in SDK clients. References within it need none.
+  // SDK clients would use one validator for two tools with the same $id. References inside the schema need no $id.
   const { $id, ...rest } = raw;
   const schema = raw.type === 'object' ? asObjectSchema(rest) : rest;
-  return isCompilable(schema) ? (readable(schema) as Params) : undefined;
+  return isCompilable(schema) ? readable(schema) : undefined;
 }
 
-/** Whether clients of the handshake revisions know such an output schema. */
+/** Whether clients of the protocol versions with a handshake accept it as an output schema. */
 export const isObjectSchema = (schema: unknown): boolean => isObject(schema) && schema.type === 'object';
 
 // --- internal ---
 
-// Real schemas have some ten levels. Compilers are recursive, and so are we.
-const DEEPEST_SCHEMA = 64;
-
-/** Repairs the members that every revision of the protocol types: they must have that type or be absent. */
+/** Repairs the members for which every protocol version defines a type: they must have that type or be absent. */
 function asObjectSchema({ $schema, properties, required, ...rest }: Params): Params {
-  const names = Array.isArray(required) && required.every((name) => typeof name === 'string') ? { required } : {};
+  const isNames = Array.isArray(required) && required.every((name) => typeof name === 'string');
   return {
     ...(typeof $schema === 'string' ? { $schema } : {}),
     ...rest,
     ...(isObject(properties) ? { properties: mapValues(properties, asObject) } : {}),
-    ...names,
+    ...(isNames ? { required } : {}),
   };
 }
 
-/** The handshake revisions know no schemas that are `true` or `false`. What is no schema at all forbids nothing. */
+/** Versions with a handshake have no boolean schemas. A value that is not a schema restricts nothing. */
 function asObject(schema: unknown): unknown {
   if (schema === false) return { not: {} };
   return isObject(schema) ? schema : {};
 }
 
-/** Models read titles and descriptions: see `visible`. Values such as `default` and `enum` stay as they are. */
-function readable(schema: unknown, depth = 0): unknown {
-  if (depth > DEEPEST_SCHEMA) return schema;
-  if (Array.isArray(schema)) return schema.map((one) => readable(one, depth + 1));
-  if (!isObject(schema)) return schema;
+/** The schema without invisible characters in titles and descriptions, which models read. Values such as `default` stay. */
+function readable(schema: Params, depth = 0): Params {
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       if (VALUES.has(key)) return [key, value];
-      return [key, TEXTS.has(key) && typeof value === 'string' ? visible(value) : readable(value, depth + 1)];
+      return [key, TEXTS.has(key) && typeof value === 'string' ? visible(value) : readableInside(value, depth + 1)];
     }),
   );
+}
+
+function readableInside(value: unknown, depth: number): unknown {
+  if (depth > MAX_SCHEMA_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((one) => readableInside(one, depth + 1));
+  return isObject(value) ? readable(value, depth) : value;
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description']);
 const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
 
-/** A test of what stands at a keyword: the schema that it stands in, and the whole of which that is a part. */
+/** A test of the value of a keyword; `inside` is the schema that has the keyword. */
 type Rule = (value: unknown, inside: Params, place: Place) => boolean;
 
 interface Place {
@@ -81,7 +82,7 @@ function isCompilable(schema: unknown, place?: Place): boolean {
   if (typeof schema === 'boolean') return place !== undefined;
   if (!isObject(schema)) return false;
   const { root, depth } = place ?? { root: schema, depth: 0 };
-  if (depth > DEEPEST_SCHEMA) return false;
+  if (depth > MAX_SCHEMA_DEPTH) return false;
   const inner = { root, depth: depth + 1 };
   return Object.entries(schema).every(([keyword, value]) => RULES.get(keyword)?.(value, schema, inner) ?? true);
 }
@@ -94,8 +95,8 @@ const isSchemaMap: Rule = (value, _inside, place) =>
 const isText: Rule = (value) => typeof value === 'string';
 const areTexts: Rule = (value) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const isNumber: Rule = (value) => typeof value === 'number';
-const isTruth: Rule = (value) => typeof value === 'boolean';
-/** Keywords that compilers understand differently, or that reach outside the schema. */
+const isBoolean: Rule = (value) => typeof value === 'boolean';
+/** For keywords that compilers treat differently, or that refer to something outside the schema. */
 const isUncertain: Rule = () => false;
 
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
@@ -120,7 +121,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ...every(areTexts, 'required'),
   ...every(isNumber, 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength'),
   ...every(isNumber, 'minItems maxItems minContains maxContains minProperties maxProperties'),
-  ...every(isTruth, 'uniqueItems deprecated readOnly writeOnly'),
+  ...every(isBoolean, 'uniqueItems deprecated readOnly writeOnly'),
   ...every(isUncertain, '$id id $anchor $dynamicAnchor $dynamicRef $recursiveRef $recursiveAnchor $async $vocabulary'),
   ...every(isUncertain, 'dependencies discriminator formatMinimum formatMaximum'),
   ...every(isUncertain, 'formatExclusiveMinimum formatExclusiveMaximum'),
@@ -134,11 +135,11 @@ function isPattern(value: unknown): boolean {
   try {
     return typeof value === 'string' && new RegExp(value, 'u') !== undefined;
   } catch {
-    return false; // Not a regular expression, or one of another language.
+    return false; // Not a regular expression of JavaScript.
   }
 }
 
-/** Whether a reference leads to a schema inside the whole. */
+/** Whether a reference names a schema inside `root`. */
 function isResolvable(root: Params, reference: string): boolean {
   if (reference === '#') return true;
   if (!reference.startsWith('#/')) return false;

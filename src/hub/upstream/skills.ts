@@ -1,8 +1,8 @@
 /**
- * Skills of upstream servers (the Skills extension) as skills of ours.
- * Owns: which entries can be believed, and that bytes are what their server promised. Leaves alone: names and URIs,
- * which they get like any other skill (skills/resolve.ts, skills/address.ts).
- * Always true: nothing is fetched before somebody asks for it; bytes of another size or digest are shown to nobody.
+ * Skills of upstream servers (the Skills extension) as skills of the catalogue.
+ * Owns: which entries are valid, and checking files against their digests. Leaves alone: names and URIs, which are made
+ * as for any other skill (skills/names.ts, skills/uris.ts).
+ * Always true: a file is read only when it is asked for; bytes of another size or digest than listed are never served.
  */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
@@ -14,34 +14,34 @@ import { textOf } from '../../skills/media-types.ts';
 import { nameKey } from '../../skills/names.ts';
 import { isPlainSegment } from '../../skills/uris.ts';
 import { shorten, visible, visibleLine } from '../../text.ts';
-import { LONGEST_DESCRIPTION, LONGEST_URI, nameFault } from './definitions.ts';
+import { nameFault } from './definitions.ts';
+import { MAX_DESCRIPTION, MAX_SKILL_FILES, MAX_SKILL_TEXTS, MAX_URI, READ_SKILL_MS } from './limits.ts';
 
-/** One entry of `skills/list`, understood. */
+/** One entry of `skills/list`. */
 export interface UpstreamSkill {
   readonly name: string;
   readonly description: string;
   readonly head: Readonly<Record<string, unknown>>;
-  /** The directory, as the server addresses it. */
+  /** The URI of the directory on its server. */
   readonly base: string;
-  /** Undefined when the server makes them on demand and promises nothing. */
-  readonly files: readonly PromisedFile[] | undefined;
+  /** Undefined when the server makes the files on demand, without digests. */
+  readonly files: readonly UpstreamFile[] | undefined;
 }
 
-export interface PromisedFile extends ManifestFile {
+export interface UpstreamFile extends ManifestFile {
   readonly uri: string;
 }
 
-const filled = (field: string) => v.pipe(v.string(`${field} is not text`), v.nonEmpty(`${field} is empty`));
+const nonEmpty = (field: string) => v.pipe(v.string(`${field} is not text`), v.nonEmpty(`${field} is empty`));
 
-/** What other fields an entry has is the business of whoever shows it. */
 export const Entry = v.object(
   {
     uri: v.pipe(
-      filled('its uri'),
+      nonEmpty('its uri'),
       v.regex(/^[a-z][a-z0-9+.-]*:\/\/[^/].*\/SKILL\.md$/i, 'its uri is not that of a SKILL.md'),
     ),
     frontmatter: v.looseObject(
-      { name: filled('its name'), description: filled('its description') },
+      { name: nonEmpty('its name'), description: nonEmpty('its description') },
       'it has no front matter',
     ),
     resources: v.union(
@@ -62,14 +62,15 @@ export const Entry = v.object(
 );
 
 /** Throws an Error that says what is wrong with the entry. */
-export function understandEntry(raw: Params): UpstreamSkill {
+export function parseSkillEntry(raw: Params): UpstreamSkill {
   const parsed = v.safeParse(Entry, raw);
   if (!parsed.success) throw new Error(parsed.issues[0].message);
   const { uri, frontmatter, resources } = parsed.output;
   const base = uri.slice(0, -'/SKILL.md'.length);
   const { name, description } = frontmatter;
-  if (uri.length > LONGEST_URI) throw new Error(`its uri is over ${LONGEST_URI} characters`);
-  if (resources !== 'dynamic' && resources.length > MOST_FILES) throw new Error(`it has over ${MOST_FILES} files`);
+  if (uri.length > MAX_URI) throw new Error(`its uri is over ${MAX_URI} characters`);
+  if (resources !== 'dynamic' && resources.length > MAX_SKILL_FILES)
+    throw new Error(`it has over ${MAX_SKILL_FILES} files`);
   const fault = nameFault(visibleLine(name));
   if (fault !== undefined) throw new Error(fault);
   if (segmentsOf(base).at(-1) !== name) throw new Error('its uri does not end with its name');
@@ -79,50 +80,50 @@ export function understandEntry(raw: Params): UpstreamSkill {
   return { name, description, head: frontmatter, base, files };
 }
 
-/** What a server can be asked about one of its skills. */
+/** The requests that a skill sends to its server; an Upstream has them. */
 export interface SkillServer {
-  /** `resources/read`. */
-  read(uri: string, signal?: AbortSignal): Promise<Params>;
-  /** What the skill is now; the same object when nothing has changed. */
-  renew(skill: UpstreamSkill, signal?: AbortSignal): Promise<UpstreamSkill>;
+  request(method: string, params: Params, options: { readonly signal: AbortSignal }): Promise<Params>;
+  /** The skill as it is now; the same object when nothing has changed. */
+  renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill>;
 }
 
-export function skillOf(server: string, skill: UpstreamSkill, source: SkillServer): Skill {
-  const root = `skill://${encodeURIComponent(server.toWellFormed())}`;
+export function skillOf(provider: string, skill: UpstreamSkill, server: SkillServer): Skill {
+  const root = `skill://${encodeURIComponent(provider.toWellFormed())}`;
   const directory = [root, ...segmentsOf(skill.base).map(encodeURIComponent)].join('/');
-  const files = filesOf(skill, source);
+  const files = filesOf(skill, server);
   const name = visibleLine(skill.name);
-  const memory = {};
+  // Not the entry itself: the cache would keep the file lists of old entries alive.
+  const cacheKey = {};
 
   async function load(): Promise<string> {
-    const reading = await files.read('SKILL.md', AbortSignal.timeout(READ_MS));
-    if (reading.kind !== 'read') throw new Error(reading.kind === 'refused' ? reading.why : 'it is not there any more');
+    const reading = await files.read('SKILL.md', AbortSignal.timeout(READ_SKILL_MS));
+    if (reading.kind !== 'read') throw new Error(reading.kind === 'refused' ? reading.why : 'it no longer exists');
     const text = textOf(reading.bytes);
     if (text === undefined) throw new Error('it is not UTF-8');
     const head = await readHead(text);
-    // The list is what people choose from, so it must not describe something else than what is then loaded.
+    // People and models choose by the listed name, so the text must be that of the same skill.
     if (head.kind === 'read' && visibleLine(head.head.name) !== name)
-      throw new Error('its name is not the one its server lists');
-    // What a server makes on demand is another text each time.
-    if (skill.files) remembered.set(memory, text);
+      throw new Error('its name is not the one that its server lists');
+    // A text that is made on demand may be another one each time.
+    if (skill.files) texts.set(cacheKey, text);
     return text;
   }
 
   return {
     name,
     key: nameKey(name),
-    description: shorten(visible(skill.description).trim(), LONGEST_DESCRIPTION),
-    provider: server,
+    description: shorten(visible(skill.description).trim(), MAX_DESCRIPTION),
+    provider,
     location: 'mcp',
     plugin: undefined,
     root,
     directory,
     file: `${directory}/SKILL.md`,
-    place: `${server} ${skill.base}`,
+    place: `${provider} ${skill.base}`,
     version: skill.files?.find(({ path }) => path === 'SKILL.md')?.digest ?? '',
-    /** As it was when it was last loaded: a search does not fetch it again. */
+    /** The text that was last loaded: a search does not request it again. */
     get text() {
-      return remembered.get(memory);
+      return texts.get(cacheKey);
     },
     read: load,
     files,
@@ -131,114 +132,101 @@ export function skillOf(server: string, skill: UpstreamSkill, source: SkillServe
 
 // --- internal ---
 
-// A search reads many, one after the other: one server must not hold it up for long.
-const READ_MS = 10_000;
-// A server may have ten thousand skills, and a search reads them all.
-const MOST_REMEMBERED = 16 * 1024 * 1024;
-const remembered = createTextMemory(MOST_REMEMBERED);
+const texts = createTextCache(MAX_SKILL_TEXTS);
 
-interface TextMemory {
+interface TextCache {
   get(key: object): string | undefined;
   set(key: object, text: string): void;
 }
 
-/** Texts of at most so many characters together; the oldest are forgotten first. */
-function createTextMemory(most: number): TextMemory {
-  const texts = new Map<object, string>();
+/** Keeps texts of at most so many characters together; the oldest are dropped first. */
+function createTextCache(most: number): TextCache {
+  const kept = new Map<object, string>();
   let size = 0;
-  const forget = (key: object) => {
-    size -= texts.get(key)?.length ?? 0;
-    texts.delete(key);
+  const drop = (key: object) => {
+    size -= kept.get(key)?.length ?? 0;
+    kept.delete(key);
   };
   return {
-    get: (key) => texts.get(key),
+    get: (key) => kept.get(key),
     set(key, text) {
-      forget(key);
+      drop(key);
       if (text.length > most / 8) return;
-      texts.set(key, text);
+      kept.set(key, text);
       size += text.length;
-      for (const oldest of texts.keys()) {
+      for (const oldest of kept.keys()) {
         if (size <= most) return;
-        forget(oldest);
+        drop(oldest);
       }
     },
   };
 }
 
-// Every host must take 512; some real skills have twice that.
-const MOST_FILES = 4096;
-
-function filesOf(skill: UpstreamSkill, source: SkillServer): SkillFiles {
+function filesOf(skill: UpstreamSkill, server: SkillServer): SkillFiles {
   let current = skill;
-  let promised = promisedBy(skill);
-
-  // Without a promise the URI is all there is to go by.
-  const uriAt = (path: string) =>
-    promised ? promised.get(path)?.uri : `${skill.base}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  let files = filesByPath(skill);
 
   async function readOnce(path: string, signal: AbortSignal, maxBytes: number): Promise<FileReading> {
+    const file = files?.get(path);
+    if (files && !file) return isDirectory(files, path) ? { kind: 'directory' } : { kind: 'missing' };
+    const tooLong: FileReading = { kind: 'refused', why: `is over ${maxBytes} bytes` };
+    if (file && file.size > maxBytes) return tooLong;
     try {
-      const uri = uriAt(path);
-      if (uri === undefined) return isDirectory(promised, path) ? { kind: 'directory' } : { kind: 'missing' };
-      const tooLong: FileReading = { kind: 'refused', why: `is over ${maxBytes} bytes` };
-      if ((promised?.get(path)?.size ?? 0) > maxBytes) return tooLong;
-      const bytes = bytesIn(await source.read(uri, signal), uri);
-      if (!bytes) return { kind: 'refused', why: 'its server answered without its content' };
+      const uri = file?.uri ?? `${skill.base}/${path.split('/').map(encodeURIComponent).join('/')}`;
+      const bytes = bytesIn(await server.request('resources/read', { uri }, { signal }), uri);
+      if (!bytes) return { kind: 'refused', why: 'the result of its server has no content' };
       if (bytes.length > maxBytes) return tooLong;
-      const fault = faultOf(bytes, promised?.get(path));
+      const fault = file && faultOf(bytes, file);
       return fault === undefined ? { kind: 'read', bytes } : { kind: 'refused', why: fault };
     } catch (error) {
-      return { kind: 'refused', why: `its server did not give it: ${messageOf(error)}` };
+      return { kind: 'refused', why: `its server did not return it: ${messageOf(error)}` };
     }
   }
 
-  /** Whether the skill is another than it was. */
+  /** Whether the skill has changed. */
   async function renew(signal: AbortSignal): Promise<boolean> {
-    const before = current;
     try {
-      const now = await source.renew(before, signal);
-      if (now === before) return false;
+      const now = await server.renewSkill(current, signal);
+      if (now === current) return false;
       current = now;
-      promised = promisedBy(now);
+      files = filesByPath(now);
       return true;
     } catch {
-      return false; // Why it cannot be read is known already, and says more.
+      return false; // The reason for which the file cannot be read is known already, and says more.
     }
   }
 
   return {
     async manifest() {
-      const listed = promised
-        ? [...promised.values()].map(({ path, size, digest }) => ({ path, size, digest }))
-        : undefined;
+      const listed = files && [...files.values()].map(({ path, size, digest }) => ({ path, size, digest }));
       return { kind: 'whole', manifest: { head: current.head, files: listed ?? 'dynamic' } };
     },
     async read(path, signal, maxBytes = Number.POSITIVE_INFINITY) {
       const reading = await readOnce(path, signal, maxBytes);
       const isDoubtful = reading.kind === 'refused' || reading.kind === 'missing';
-      // It may have been edited since it was listed; servers do not announce that.
-      return isDoubtful && promised && (await renew(signal)) ? readOnce(path, signal, maxBytes) : reading;
+      // The skill may have been edited since it was listed; servers do not announce that.
+      return isDoubtful && files && (await renew(signal)) ? readOnce(path, signal, maxBytes) : reading;
     },
     async list(path) {
-      return promised && isDirectory(promised, path) ? childrenOf(promised, path) : undefined;
+      return files && isDirectory(files, path) ? childrenOf(files, path) : undefined;
     },
-    version: async (path) => promised?.get(path)?.digest,
+    version: async (path) => files?.get(path)?.digest,
   };
 }
 
-function promisedBy({ files }: UpstreamSkill): Promised | undefined {
+type FilesByPath = ReadonlyMap<string, UpstreamFile>;
+
+function filesByPath({ files }: UpstreamSkill): FilesByPath | undefined {
   return files && new Map(files.map((file) => [file.path, file]));
 }
 
-type Promised = ReadonlyMap<string, PromisedFile>;
-
 const prefixOf = (path: string) => (path === '' ? '' : `${path}/`);
 
-function isDirectory(files: Promised | undefined, path: string): boolean {
-  return files !== undefined && [...files.keys()].some((one) => one.startsWith(prefixOf(path)));
+function isDirectory(files: FilesByPath, path: string): boolean {
+  return [...files.keys()].some((one) => one.startsWith(prefixOf(path)));
 }
 
-function childrenOf(files: Promised, path: string): readonly SkillChild[] {
+function childrenOf(files: FilesByPath, path: string): readonly SkillChild[] {
   const children = new Map<string, SkillChild>();
   for (const file of files.values()) {
     if (!file.path.startsWith(prefixOf(path))) continue;
@@ -255,16 +243,15 @@ function bytesIn({ contents }: Params, uri: string): Uint8Array | undefined {
   return typeof content?.blob === 'string' ? Buffer.from(content.blob, 'base64') : undefined;
 }
 
-function faultOf(bytes: Uint8Array, promise: PromisedFile | undefined): string | undefined {
-  if (!promise) return undefined;
-  if (bytes.length !== promise.size) return `it has ${bytes.length} bytes where its server promised ${promise.size}`;
-  const digest = `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
-  return digest === promise.digest ? undefined : 'it does not have the digest that its server promised';
+function faultOf(bytes: Uint8Array, { size, digest }: UpstreamFile): string | undefined {
+  if (bytes.length !== size) return `it has ${bytes.length} bytes where its server lists ${size}`;
+  const actual = `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
+  return actual === digest ? undefined : 'its digest is not the one that its server lists';
 }
 
-/** The path of a file in its skill; throws when it lies elsewhere, or could be read as lying elsewhere. */
+/** The path of a file in its skill; throws when the file is outside, or could be read as being outside. */
 function pathOf(base: string, uri: string): string {
-  if (!uri.startsWith(`${base}/`)) throw new Error('it lists a file that is not its own');
+  if (!uri.startsWith(`${base}/`)) throw new Error('it lists a file outside its directory');
   return plainSegments(uri.slice(base.length + 1)).join('/');
 }
 
@@ -276,7 +263,7 @@ function segmentsOf(uri: string): readonly string[] {
 function plainSegments(path: string): readonly string[] {
   return path.split('/').map((part) => {
     const segment = decoded(part);
-    if (!segment?.isWellFormed() || !isPlainSegment(segment)) throw new Error('it has a path that cannot be');
+    if (!segment?.isWellFormed() || !isPlainSegment(segment)) throw new Error('it has an invalid path');
     return segment;
   });
 }
@@ -285,6 +272,6 @@ function decoded(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return undefined; // Not an encoding of anything.
+    return undefined; // The percent-encoding is broken.
   }
 }

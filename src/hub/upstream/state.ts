@@ -1,6 +1,6 @@
 /**
- * How one upstream server is doing, and those who wait for it to do better.
- * Owns: its state, the log line for each change of it. Leaves alone: what causes a change (upstream.ts).
+ * The state of one upstream server, and waiting for it to change.
+ * Owns: the state, and the log line for each change. Leaves alone: the cause of a change (upstream.ts).
  */
 import type { Log } from '../../log.ts';
 import type { UpstreamState, UpstreamStatus } from '../../model.ts';
@@ -9,11 +9,11 @@ export type StateFacts = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'
 
 export interface StateTracker {
   facts(): StateFacts;
-  /** `wait`: milliseconds until it is tried again. */
+  /** `wait`: milliseconds until the next attempt. */
   enter(state: UpstreamState, reason?: string, wait?: number): void;
-  /** What `look` finds, now or after a change; undefined when patience or one of the signals ends it. */
-  until<T>(look: () => T | undefined, patience: number, stop: readonly AbortSignal[]): Promise<T | undefined>;
-  /** Whether it is being tried, or will be within so many milliseconds. */
+  /** The value of `look`, now or after a change of state; undefined after `timeout` or when one of the signals fires. */
+  until<T>(look: () => T | undefined, timeout: number, signals: readonly AbortSignal[]): Promise<T | undefined>;
+  /** Whether an attempt is under way or begins within so many milliseconds. */
   isDueWithin(milliseconds: number): boolean;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
   text(): string;
@@ -31,8 +31,9 @@ export function createStateTracker(
   let next: number | undefined;
 
   function text(): string {
-    const seconds = next === undefined ? 0 : Math.max(0, Math.ceil((next - Date.now()) / 1000));
-    return `${state}${reason === undefined ? '' : `: ${reason}`}${next === undefined ? '' : `; next attempt in ${seconds} s`}`;
+    const because = reason === undefined ? '' : `: ${reason}`;
+    if (next === undefined) return `${state}${because}`;
+    return `${state}${because}; next attempt in ${Math.max(0, Math.ceil((next - Date.now()) / 1000))} s`;
   }
 
   return {
@@ -42,21 +43,21 @@ export function createStateTracker(
       ...(next === undefined ? {} : { nextAttempt: new Date(next).toISOString() }),
     }),
     enter(nextState, nextReason, wait) {
-      // Trying again and again is no news while it fails in the same way.
-      const isNews = nextState !== 'connecting' && (nextReason !== reason || nextState === 'ready');
+      // While a server fails in the same way again and again, only the first time is logged for people.
+      const isNew = nextState !== 'connecting' && (nextReason !== reason || nextState === 'ready');
       [state, reason, next] = [nextState, nextReason, wait === undefined ? undefined : Date.now() + wait];
       const level = nextState === 'ready' ? 'info' : 'warn';
-      log[isNews ? level : 'debug'](`server ${name}: ${text()}`);
+      log[isNew ? level : 'debug'](`server ${name}: ${text()}`);
       for (const wake of [...waiters]) wake();
     },
-    until(look, patience, stop) {
+    until(look, timeout, signals) {
       const found = look();
       if (found !== undefined) return Promise.resolve(found);
       return new Promise((resolve) => {
         const settle = (value: ReturnType<typeof look>) => {
           clearTimeout(timer);
           waiters.delete(wake);
-          for (const signal of stop) signal.removeEventListener('abort', giveUp);
+          for (const signal of signals) signal.removeEventListener('abort', giveUp);
           resolve(value);
         };
         const giveUp = () => settle(undefined);
@@ -64,10 +65,10 @@ export function createStateTracker(
           const now = look();
           if (now !== undefined) settle(now);
         };
-        const timer = setTimeout(giveUp, patience);
+        const timer = setTimeout(giveUp, timeout);
         waiters.add(wake);
-        for (const signal of stop) signal.addEventListener('abort', giveUp);
-        if (stop.some((signal) => signal.aborted)) giveUp();
+        for (const signal of signals) signal.addEventListener('abort', giveUp);
+        if (signals.some((signal) => signal.aborted)) giveUp();
       });
     },
     isDueWithin: (milliseconds) => next === undefined || next - Date.now() <= milliseconds,

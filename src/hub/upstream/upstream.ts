@@ -1,231 +1,189 @@
 /**
- * One upstream server, kept alive.
- * Owns: its states, when it is tried again, what it offers at the moment, its calls.
- * Leaves alone: how it is reached (session.ts), its health (vigil.ts), what its tools are called outside (fleet.ts).
+ * One upstream server that is kept connected.
+ * Owns: when it is tried again, its current listing, and the requests to it. Leaves alone: one session (session.ts), the
+ * public names of its tools and resources (tools.ts, resources.ts).
  * Always true:
- * - it never gives up: every failure has a next attempt, later each time, until a minute has gone well;
- * - what it offers survives a short absence, so that no list flickers; a failed list offers nothing at once;
- * - nobody waits for a server for longer than the limits say.
+ * - it never gives up: every failure has a next attempt, with a growing backoff that ends when it was ready for a minute;
+ * - a server that is away for a short time stays listed; one that responds without its lists has an empty listing at once;
+ * - a request waits for the server no longer than the limits say, and reaches it at most once.
  */
-import { asError, type Log, messageOf } from '../../log.ts';
+import { type Log, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
 import { isObject, type Params, RpcError } from '../../protocol/index.ts';
 import { cut, shorten } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
-import { HttpError, NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
+import { NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { McpRequestOptions } from '../connection/dialects.ts';
-import {
-  type KnownServer,
-  openUpstreamSession,
-  ProbeExit,
-  type Session,
-  type SessionContext,
-} from '../connection/open.ts';
+import { type KnownServer, openUpstreamSession, ProbeExit, type SessionContext } from '../connection/open.ts';
 import { firstAborted } from '../signals.ts';
-import { type HealthCheck, startHealthCheck } from './health.ts';
-import { EMPTY_LISTING, type ListedTool, type Listing, listEverything, mergeOffers, type Stock } from './listing.ts';
-import { createRelist, type Relist } from './relist.ts';
-import { type UpstreamSkill, understandEntry } from './skills.ts';
+import {
+  CALL_WAIT_MS,
+  KEEP_LISTED_MS,
+  MAX_BACKOFF_MS,
+  MAX_LOGGED,
+  MAX_REASON,
+  MIN_BACKOFF_MS,
+  STABLE_MS,
+} from './limits.ts';
+import { EMPTY_LISTING, type Listing, mergeListings } from './listing.ts';
+import { ListError, type LiveSession, startSession } from './session.ts';
+import { parseSkillEntry, type UpstreamSkill } from './skills.ts';
 import { createStateTracker } from './state.ts';
-
-export interface CallRequest {
-  readonly params: Params;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((params: Params) => void) | undefined;
-}
 
 export interface Upstream {
   readonly config: UpstreamConfig;
   status(): UpstreamStatus;
   /** The same object as long as nothing has changed. */
   listing(): Listing;
-  call(tool: ListedTool, request: CallRequest): Promise<Params>;
-  /** `resources/read`, by the server's own URI; `more` is what the client said besides it. */
-  read(uri: string, signal?: AbortSignal | undefined, more?: Params): Promise<Params>;
-  /** Asks what the skill is now; the same object when nothing has changed. What it is then is also offered. */
-  renew(skill: UpstreamSkill, signal?: AbortSignal | undefined): Promise<UpstreamSkill>;
+  /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
+  request(method: string, params: Params, options: McpRequestOptions): Promise<Params>;
+  /** The skill as it is now, which is also published; the same object when nothing has changed. */
+  renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill>;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
   stateText(): string;
   /** Settles when it is ready or its first attempt has failed. */
   settled(): Promise<void>;
-  /** Calls in flight fail with `reason`. */
+  /** Requests in flight fail with `reason`. */
   close(reason: string): Promise<void>;
 }
 
-export interface UpstreamContext extends Pick<SessionContext, 'client' | 'stdio' | 'hops'> {
+export interface UpstreamContext extends Omit<SessionContext, 'redact' | 'debug'> {
   readonly log: Log;
-  /** Milliseconds between two looks at a server that says nothing by itself. */
+  /** Milliseconds without a message after which a server is pinged. */
   readonly healthInterval: number;
-  /** What it offers has changed. */
+  /** The listing of the server of that name has changed. */
   changed(name: string): void;
 }
 
-export function createUpstream(config: UpstreamConfig, host: UpstreamContext): Upstream {
+export function createUpstream(config: UpstreamConfig, context: UpstreamContext): Upstream {
   const { name, target } = config;
+  const { log, healthInterval, changed } = context;
   const redact = createRedact(config.secrets);
-  const life = new AbortController();
-  const debug = (text: string) => host.log.debug(`[${name}] ${redact(cut(text, LONGEST_TEXT))}`);
+  const closing = new AbortController();
+  const life = closing.signal;
+  const debug = (text: string) => log.debug(`[${name}] ${redact(cut(text, MAX_LOGGED))}`);
+  // Secrets are removed before the text is shortened: half a secret would not be recognized.
+  const reasonOf = (error: unknown) => shorten(redact(cut(messageOf(error), MAX_LOGGED)), MAX_REASON);
   const state =
     target.kind === 'none'
-      ? createStateTracker(name, target.state, target.reason, host.log)
-      : createStateTracker(name, 'connecting', undefined, host.log);
+      ? createStateTracker(name, target.state, target.reason, log)
+      : createStateTracker(name, 'connecting', undefined, log);
   let known = UNKNOWN;
   let listing: Listing = EMPTY_LISTING;
-  let grace: NodeJS.Timeout | undefined;
-  let open: OpenSession | undefined;
-  const leaving = new Set<Promise<void>>();
+  let unlisting: NodeJS.Timeout | undefined;
+  let current: LiveSession | undefined;
+  /** Sessions that are being closed. */
+  const ending = new Set<Promise<void>>();
 
   function publish(next: Listing): void {
-    clearTimeout(grace);
-    grace = undefined;
-    const merged = mergeOffers(listing, next);
+    clearTimeout(unlisting);
+    unlisting = undefined;
+    const merged = mergeListings(listing, next);
     if (merged === listing) return;
     listing = merged;
-    host.changed(name);
+    changed(name);
   }
 
-  async function relist({ mcp, rpc }: Session, isFirst: boolean): Promise<Stock> {
-    try {
-      const stock = await listEverything(mcp, config, { last: listing, isFirst }, redact, life.signal);
-      publish(stock.listing);
-      const shown = listing;
-      // Unless it has been listed again meanwhile.
-      stock.later?.then((later) => shown === listing && publish(later)).catch((error) => debug(messageOf(error)));
-      return stock;
-    } catch (error) {
-      if (rpc.ended.aborted || error instanceof SessionGone) throw error;
-      throw new ListError(`its list cannot be had: ${messageOf(error)}`, { cause: error });
-    }
-  }
-
-  /** From the first word to the last: how long it was ready, and why it no longer is. */
-  async function runOnce(): Promise<Run> {
-    const last = known;
-    // It may have been replaced by one that speaks differently: what was known counts until opening fails.
+  /** Milliseconds that the server was ready, undefined when it never was, and why it no longer is. */
+  async function runSession(): Promise<SessionEnd> {
+    const before = known;
+    // The server may have been replaced by another one, so what is known counts for one attempt.
     known = UNKNOWN;
-    const session = await openUpstreamSession(config, last, { ...host, redact, debug }, life.signal);
-    const end = new AbortController();
-    const calls = createCount();
-    let error: Error | undefined;
-    known = session.known;
-    try {
-      const fail = (error: unknown) => end.abort(asError(error));
-      const lists = createRelist({
-        list: (isFirst) => relist(session, isFirst),
-        isTransient: isTooMany,
-        fail,
-        until: end.signal,
-      });
-      // Before the first listing: a change that is announced while it goes on may not be in it.
-      const health = startHealthCheck(session, {
-        interval: host.healthInterval,
-        until: end.signal,
-        isBusy: () => calls.size() > 0,
-        relist: lists.again,
-        fail,
-        debug,
-      });
-      await lists.begin();
-      end.signal.throwIfAborted();
-      health.watch();
-      const began = performance.now();
-      const abandon = (error: Error) => {
-        if (open?.session === session) open = undefined;
-        end.abort(error);
-      };
-      open = { session, health, lists, calls, abandon };
-      state.enter('ready');
-      debug(`protocol ${session.mcp.version}, ${listing.tools.length} tools`);
-      error = await firstAborted([session.rpc.ended, end.signal, life.signal]);
-      return { lasted: performance.now() - began, error };
-    } finally {
-      open = undefined;
-      end.abort();
-      await leave(session, calls, error);
-    }
-  }
-
-  /** Over HTTP a call has its own connection, and is let finish: the server may well be at work on it. */
-  async function leave({ rpc, onListChanged }: Session, calls: Count, error: Error | undefined): Promise<void> {
-    onListChanged(() => {});
-    const reason = error && new UpstreamError(messageOf(error));
-    const mayFinish = rpc.connection.streamPerRequest && calls.size() > 0;
-    if (!mayFinish || rpc.ended.aborted || life.signal.aborted) return rpc.close(reason);
-    const gone = Promise.race([calls.whenNone(), firstAborted([life.signal])])
-      .then(() => rpc.close(life.signal.aborted ? asError(life.signal.reason) : reason))
+    const opened = await openUpstreamSession(config, before, { ...context, redact, debug }, life);
+    known = opened.known;
+    const parts = { config, healthInterval, redact, life, publish, debug, listing: () => listing };
+    const session = await startSession(opened, parts);
+    const began = performance.now();
+    current = session;
+    state.enter('ready');
+    debug(`protocol ${session.mcp.version}, ${listing.tools.length} tools`);
+    const error = await firstAborted([session.over]);
+    const readyFor = performance.now() - began;
+    current = undefined;
+    const mustWait = !session.canFinish();
+    const closed = session
+      .close(error)
       .catch((fault: unknown) => debug(messageOf(fault)))
-      .finally(() => leaving.delete(gone));
-    leaving.add(gone);
+      .finally(() => ending.delete(closed));
+    ending.add(closed);
+    if (mustWait) await closed;
+    return { readyFor, error };
   }
 
-  async function live(): Promise<void> {
-    for (let attempt = 0; !life.signal.aborted; attempt += 1) {
+  async function stayConnected(): Promise<void> {
+    for (let attempt = 0; !life.aborted; attempt += 1) {
       state.enter('connecting', state.facts().reason);
-      const run = await runOnce().catch((error: Error): Run => ({ lasted: undefined, error }));
-      if (life.signal.aborted) return;
-      const { lasted, error } = run;
-      // It is there, and only wants to be greeted again.
-      const isOnlyForgotten = lasted !== undefined && error instanceof SessionGone;
-      if (isOnlyForgotten || (lasted !== undefined && lasted >= STABLE_MS)) attempt = 0;
-      const wait = isOnlyForgotten ? 0 : backoff(attempt, Math.random());
-      // It is there and cannot say what it has: nothing. It is away: what it had, for a little while.
+      const { readyFor, error } = await runSession().catch((error: Error): SessionEnd => ({ error }));
+      if (life.aborted) return;
+      // The server responds but has forgotten our session: connect again at once.
+      const isForgotten = readyFor !== undefined && error instanceof SessionGone;
+      if (isForgotten || (readyFor ?? 0) >= STABLE_MS) attempt = 0;
+      const wait = isForgotten ? 0 : backoff(attempt, Math.random());
       if (error instanceof ListError) publish(EMPTY_LISTING);
-      else if (listing !== EMPTY_LISTING) grace ??= setTimeout(() => publish(EMPTY_LISTING), GRACE_MS);
+      else if (listing !== EMPTY_LISTING) unlisting ??= setTimeout(() => publish(EMPTY_LISTING), KEEP_LISTED_MS);
       if (error instanceof ProbeExit) known = { ...UNKNOWN, dialect: 'legacy' };
-      // The first of them is no failure yet: what it was asked may be all that is wrong.
+      // The first time this is not a failure yet: perhaps the server only dislikes our first request.
       const isUndecided = error instanceof ProbeExit && state.facts().reason === undefined;
       if (isUndecided) state.enter('connecting', undefined, wait);
-      else state.enter(lasted === undefined ? 'failed' : 'disconnected', reasonOf(error), wait);
-      await pause(wait, life.signal);
+      else state.enter(readyFor === undefined ? 'failed' : 'disconnected', reasonOf(error), wait);
+      await pause(wait, life);
     }
   }
 
-  /** For people. In this order: half a secret is no longer found. */
-  const reasonOf = (error: unknown) => shorten(redact(cut(messageOf(error), LONGEST_TEXT)), LONGEST_REASON);
-
-  const usable = () => (open && !open.session.rpc.ended.aborted ? open : undefined);
-
-  /** Waits as long as an attempt is due: one that comes later than anybody waits helps nobody. */
-  async function untilUsable(stop: readonly AbortSignal[]): Promise<OpenSession | undefined> {
-    const deadline = performance.now() + (target.kind === 'none' ? 0 : CALL_PATIENCE_MS);
+  /** The session, now or when an attempt that is due soon succeeds. */
+  async function usableSession(signals: readonly AbortSignal[]): Promise<LiveSession | undefined> {
+    const deadline = performance.now() + (target.kind === 'none' ? 0 : CALL_WAIT_MS);
     const left = () => Math.max(0, deadline - performance.now());
-    const look = () => usable() ?? (state.isDueWithin(left()) ? undefined : TOO_LATE);
-    const found = await state.until(look, left(), stop);
+    const look = () => {
+      if (current && !current.over.aborted) return current;
+      return state.isDueWithin(left()) ? undefined : TOO_LATE;
+    };
+    const found = await state.until(look, left(), signals);
     return found === TOO_LATE ? undefined : found;
   }
 
-  /** Asks once there is somebody to ask: waits a little for a server that is on its way. */
-  async function ask(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
-    const stop = options.signal ? [life.signal, options.signal] : [life.signal];
-    for (let retry = true; ; retry = false) {
-      const now = await untilUsable(stop);
-      if (!now) throw new UpstreamError(`the server is not connected (${state.text()})`);
-      const { session, health, calls, abandon } = now;
-      const over = calls.begin();
+  async function request(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
+    const signals = options.signal ? [life, options.signal] : [life];
+    for (let mayRetry = true; ; mayRetry = false) {
+      const session = await usableSession(signals);
+      if (!session) throw new UpstreamError(`the server is not connected (${state.text()})`);
       try {
-        return await session.mcp.request(method, params, { timeout: config.timeout, ...options });
+        return await session.request(method, params, { timeout: config.timeout, ...options });
       } catch (error) {
-        // Both are said of this very request, so nobody has it: it is sent once more, to whoever is there then.
-        const isUnsent = error instanceof NotSent || (error instanceof SessionGone && !(await health.knowsUs()));
-        if (isUnsent) abandon(error);
-        if (isUnsent && retry) continue;
+        // Both errors say that the server has not run this request, so it may be sent again.
+        const isUnsent =
+          error instanceof NotSent || (error instanceof SessionGone && !(await session.health.knowsSession()));
+        if (isUnsent) session.fail(error);
+        if (isUnsent && mayRetry) continue;
         if (error instanceof SessionGone) throw error.refusal.rpc ?? new UpstreamError(reasonOf(error.refusal));
         if (error instanceof RpcError) throw error;
-        // Neither an answer nor a limit of ours: the way itself failed.
-        if (!(error instanceof UpstreamError)) health.check();
+        // Neither a response nor one of our limits: the connection itself failed.
+        if (!(error instanceof UpstreamError)) session.health.check();
         throw new UpstreamError(reasonOf(error));
-      } finally {
-        over();
       }
     }
+  }
+
+  async function renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill> {
+    const result = await request('skills/get', { uri: `${skill.base}/SKILL.md` }, { signal }).catch((error) => {
+      // The skill may be gone from the list too.
+      current?.relist();
+      throw error;
+    });
+    const fresh = parseSkillEntry(isObject(result.skill) ? result.skill : {});
+    if (fresh.base !== skill.base) throw new UpstreamError('the result of skills/get is about another skill');
+    const isSame = ({ base }: UpstreamSkill) => base === skill.base;
+    if (listing.skills.some(isSame))
+      publish({ ...listing, skills: listing.skills.map((one) => (isSame(one) ? fresh : one)) });
+    return listing.skills.find(isSame) ?? fresh;
   }
 
   const running =
     target.kind === 'none'
       ? Promise.resolve()
-      : live().catch((error: unknown) => host.log.error(`server ${name}: ${reasonOf(error)}`));
+      : stayConnected().catch((error: unknown) => log.error(`server ${name}: ${reasonOf(error)}`));
   const isSettled = () => state.facts().state !== 'connecting' || state.facts().reason !== undefined;
 
   return {
@@ -239,107 +197,36 @@ export function createUpstream(config: UpstreamConfig, host: UpstreamContext): U
       resources: listing.resources.length,
       templates: listing.templates.length,
       skills: listing.skills.length,
-      ...(open ? { protocol: open.session.mcp.version, server: open.session.mcp.server } : {}),
+      ...(current ? { protocol: current.mcp.version, server: current.mcp.server } : {}),
     }),
     listing: () => listing,
-    call: ({ name: own, paramHeaders }, { params, signal, onProgress }) =>
-      ask('tools/call', { ...params, name: own }, { signal, onProgress, paramHeaders }),
-    async renew(skill, signal) {
-      const answer = await ask('skills/get', { uri: `${skill.base}/SKILL.md` }, { signal }).catch((error) => {
-        // It may be gone from the list, too.
-        open?.lists.again();
-        throw error;
-      });
-      const fresh = understandEntry(isObject(answer.skill) ? answer.skill : {});
-      if (fresh.base !== skill.base) throw new UpstreamError('the answer to skills/get is about another skill');
-      const isIt = ({ base }: UpstreamSkill) => base === skill.base;
-      if (listing.skills.some(isIt))
-        publish({ ...listing, skills: listing.skills.map((one) => (isIt(one) ? fresh : one)) });
-      return listing.skills.find(isIt) ?? fresh;
-    },
-    read: (uri, signal, more) => ask('resources/read', { ...more, uri }, { signal }),
+    request,
+    renewSkill,
     stateText: state.text,
     async settled() {
-      await state.until(() => isSettled() || undefined, config.connectTimeout, [life.signal]);
+      await state.until(() => isSettled() || undefined, config.connectTimeout, [life]);
     },
     async close(reason) {
-      life.abort(new UpstreamError(reason));
-      clearTimeout(grace);
+      closing.abort(new UpstreamError(reason));
+      clearTimeout(unlisting);
       await running;
-      await Promise.all(leaving);
+      await Promise.all(ending);
     },
   };
 }
 
-/** From 0.5 s to a minute, doubling, each time somewhere within the step: servers that fell together rise apart. */
+/** Doubles up to its maximum, with a random part, so that servers that failed together are not all tried together. */
 export function backoff(attempt: number, random: number): number {
-  const whole = Math.min(2 * SHORTEST_WAIT_MS * 2 ** Math.min(attempt, 20), LONGEST_WAIT_MS);
+  const whole = Math.min(2 * MIN_BACKOFF_MS * 2 ** Math.min(attempt, 20), MAX_BACKOFF_MS);
   return Math.round(whole * (0.5 + random / 2));
 }
 
 // --- internal ---
 
 const UNKNOWN: KnownServer = { dialect: undefined, usesSse: false };
-const SHORTEST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 60_000;
-const STABLE_MS = 60_000;
-// Longer than a restart takes, shorter than anyone believes in a server that is gone.
-const GRACE_MS = 10_000;
-const CALL_PATIENCE_MS = 5000;
 const TOO_LATE = Symbol('too late');
-const TOO_MANY_REQUESTS = 429;
 
-// What a server says goes into logs and states. A megabyte there helps nobody.
-const LONGEST_REASON = 1000;
-const LONGEST_TEXT = 64 * 1024;
-
-interface OpenSession {
-  readonly session: Session;
-  readonly health: HealthCheck;
-  readonly lists: Relist;
-  /** Those in flight. */
-  readonly calls: Count;
-  /** It is over, before anybody else has noticed. */
-  abandon(error: Error): void;
-}
-
-/** A server that asks us to come later is not one that has no lists. */
-function isTooMany(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof HttpError && cause.status === TOO_MANY_REQUESTS;
-}
-
-/** How many calls are in flight. */
-interface Count {
-  size(): number;
-  /** Gives the function that ends it. */
-  begin(): () => void;
-  whenNone(): Promise<void>;
-}
-
-function createCount(): Count {
-  const waiters = new Set<() => void>();
-  let size = 0;
-  return {
-    size: () => size,
-    begin() {
-      size += 1;
-      return () => {
-        size -= 1;
-        if (size === 0) for (const wake of waiters) wake();
-      };
-    },
-    whenNone: () => new Promise((done) => (size === 0 ? done() : waiters.add(done))),
-  };
-}
-
-interface Run {
-  /** Undefined: it never became ready. */
-  readonly lasted: number | undefined;
+interface SessionEnd {
+  readonly readyFor?: number;
   readonly error: Error;
-}
-
-/** The server is there, but does not say what it offers. */
-class ListError extends UpstreamError {
-  override readonly name = 'ListError';
 }

@@ -279,7 +279,7 @@ test('a call to a server that is silent ends with its own time limit, and the se
   await hub.waitForTools((names) => names.includes('one:echo'), 'its tools');
   const { content } = await hub.call('one:echo', {});
   assert.match(content[0].text, /no answer to tools\/call within 700 ms/);
-  await hub.waitForStderr(/server one: disconnected: no sign of life/);
+  await hub.waitForStderr(/server one: disconnected: health check failed/);
 });
 
 test('a server that says 429 to a ping is alive (11.17)', async (t) => {

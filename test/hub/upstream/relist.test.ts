@@ -93,7 +93,7 @@ test('a list that fails once is the last one until it can be had again (11.21)',
     const { result } = await hub.request('resources/list');
     return result.resources.map(({ uri }: Answer) => uri);
   };
-  await hub.waitForStderr(/server up: resources\/list failed, its last answer counts: not now/);
+  await hub.waitForStderr(/server up: resources\/list failed, the last list is kept: not now/);
   assert.deepEqual(await uris(), ['skill://up/pdf/SKILL.md', 'x:old']);
   assert.match(await hub.description(), /<name>up:pdf</);
   await hub.waitFor(({ method }) => method === 'notifications/resources/list_changed', 'the list that came back');
@@ -109,7 +109,7 @@ test('a server that fails to list its tools for a moment keeps them, and its cal
   });
   const hub = await startHub(t, { up: up.entry }, { tree });
   await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
-  await hub.waitForStderr(/server up: tools\/list failed, its last answer counts: not now/);
+  await hub.waitForStderr(/server up: tools\/list failed, the last list is kept: not now/);
   assert.ok((await hub.toolNames()).includes('up:one'));
   await hub.waitForTools((names) => names.includes('up:two'), 'the list that came back');
   assert.equal(up.count('initialize'), 1);

@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { createHub } from '../../../src/hub/index.ts';
-import {
-  LONGEST_MATCHED,
-  LONGEST_TEMPLATE,
-  MOST_EXPRESSIONS,
-  MOST_TEMPLATES,
-  matcherOf,
-  templateFault,
-} from '../../../src/hub/upstream/uri-templates.ts';
+import { MAX_EXPRESSIONS, MAX_MATCHED_URI, MAX_TEMPLATE, MAX_TEMPLATES } from '../../../src/hub/upstream/limits.ts';
+import { matcherOf, templateFault } from '../../../src/hub/upstream/uri-templates.ts';
 import { ERAS } from '../../harness/host.ts';
 import { fixture, startHub, upstream } from '../../harness/hub.ts';
 import type { Answer } from '../../harness/program.ts';
@@ -64,13 +58,13 @@ test('a template that cannot be passed on has its reason', () => {
     [{ name: 'x' }, /no uriTemplate/],
     [{ uriTemplate: 7, name: 'x' }, /no uriTemplate/],
     [{ uriTemplate: 'x://{a}' }, /no name/],
-    [template(`x://${'a'.repeat(LONGEST_TEMPLATE)}`), /is over 1024 characters/],
-    [template(`x://${'{a}'.repeat(MOST_EXPRESSIONS + 1)}`), /over 10 expressions/],
+    [template(`x://${'a'.repeat(MAX_TEMPLATE)}`), /is over 1024 characters/],
+    [template(`x://${'{a}'.repeat(MAX_EXPRESSIONS + 1)}`), /over 10 expressions/],
     ...['x://{a', 'x://a}', 'x://{{a}}', 'x://{}', 'x://}{'].map((text) => [template(text), /braces/] as const),
     ...['{+uri}', '{scheme}://x', '//host/{x}', '', ' x://{a}'].map(
       (text) => [template(text), /does not begin with a scheme/] as const,
     ),
-    ...['skill://{a}', 'SKILL:{a}', 'mcp://a/{b}', 'Mcp:{+x}'].map((text) => [template(text), /ours/] as const),
+    ...['skill://{a}', 'SKILL:{a}', 'mcp://a/{b}', 'Mcp:{+x}'].map((text) => [template(text), /reserved/] as const),
   ];
   for (const [definition, fault] of rows) {
     assert.match(templateFault({ ...definition }) ?? 'none', fault, JSON.stringify(definition));
@@ -80,9 +74,9 @@ test('a template that cannot be passed on has its reason', () => {
 /** As many expressions as are let through, in texts that fit everywhere in URIs of one letter, and never at the end. */
 const HOSTILE = ['{+a}', '{+a}a', `{+a}${'a'.repeat(90)}`, '{a*}{/b}', '{/a*}', '{+a}aab'].map((piece) => {
   const expressions = piece.split('{').length - 1;
-  return `x:${piece.repeat(MOST_EXPRESSIONS / expressions)}z`;
+  return `x:${piece.repeat(MAX_EXPRESSIONS / expressions)}z`;
 });
-const longest = (piece: string) => `x:${piece.repeat(LONGEST_MATCHED)}`.slice(0, LONGEST_MATCHED);
+const longest = (piece: string) => `x:${piece.repeat(MAX_MATCHED_URI)}`.slice(0, MAX_MATCHED_URI);
 
 test('no template takes long to match, whatever it and the URI hold', () => {
   const start = performance.now();
@@ -183,7 +177,7 @@ test('filters hold for templates, and no template leads around them', async (t) 
 });
 
 test('templates that are bad, too many or ours are left out, and nothing else suffers', async (t) => {
-  const many = Array.from({ length: MOST_TEMPLATES }, (_, at) => template(`many://${at}/{x}`));
+  const many = Array.from({ length: MAX_TEMPLATES }, (_, at) => template(`many://${at}/{x}`));
   const hub = await startHub(t, {
     bad: stencil('bad', [
       { uriTemplate: 'x://{a}' },
@@ -196,7 +190,7 @@ test('templates that are bad, too many or ours are left out, and nothing else su
   });
   await hub.waitForTools((names) => names.includes('bad:echo') && names.includes('many:echo'), 'both servers');
   await hub.waitForStderr(/server bad: resource template "x:\/\/\{a\}" is left out: it has no name/);
-  await hub.waitForStderr(/server bad: resource template "skill:\/\/\{\+any\}" is left out: its scheme is ours/);
+  await hub.waitForStderr(/server bad: resource template "skill:\/\/\{\+any\}" is left out: its scheme is reserved/);
   await hub.waitForStderr(/server bad: resource template "\{\+any\}" is left out: it does not begin with a scheme/);
   await hub.waitForStderr(/server bad: resource template "good:\/\/\{x\}" is listed twice; the first is served/);
   await hub.waitForStderr(/server many: over 500 resourceTemplates/);
@@ -213,7 +207,7 @@ test('templates that are bad, too many or ours are left out, and nothing else su
 });
 
 test('a server full of hostile templates does not hold up a read for long', async (t) => {
-  const all = Array.from({ length: MOST_TEMPLATES }, (_, at) => template(`x:{+a}${'{+a}a'.repeat(9)}z${at}`));
+  const all = Array.from({ length: MAX_TEMPLATES }, (_, at) => template(`x:{+a}${'{+a}a'.repeat(9)}z${at}`));
   const hub = await startHub(t, { up: stencil('up', all) });
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
   const { error } = await hub.request('resources/read', { uri: longest('a') });

@@ -1,0 +1,76 @@
+/** Limits and timeouts for what upstream servers list, each with its reason. Connections have their own (connection/). */
+
+/** Items of one list: a hundred times what the largest real servers have. */
+export const MAX_ITEMS = 10_000;
+/** Pages of one list. */
+export const MAX_PAGES = 1000;
+/** Bytes of one list: ten thousand definitions of ordinary size. A page may have 32 MiB, so items alone are no limit. */
+export const MAX_LIST_BYTES = 8 * 1024 * 1024;
+/** Bytes of one item. A larger one is left out, so that it does not use up the limit of the list. */
+export const MAX_ITEM_BYTES = 1024 * 1024;
+/** Characters of a cursor. The cursors of a list are kept until it ends, to detect repeated pages. */
+export const MAX_CURSOR = 4096;
+/** Milliseconds for lists that a server need not have: templates, and tools that it does not announce. */
+export const OPTIONAL_LIST_MS = 3000;
+
+/** Characters of a tool's or skill's name. The protocol recommends less than this; no model API accepts half of it. */
+export const MAX_NAME = 128;
+/** Characters of a title, which is one line in a list for people. */
+export const MAX_TITLE = 256;
+/** Characters of a description. The longest of real tools have some ten thousand; every conversation pays for them. */
+export const MAX_DESCRIPTION = 32_768;
+/** Characters of a URI. Browsers and servers stop at 2 to 8 thousand. */
+export const MAX_URI = 4096;
+/** Levels of a tool's schema. Real ones have some ten; compilers of schemas are recursive, and so is our check. */
+export const MAX_SCHEMA_DEPTH = 64;
+/** Files of one skill. Hosts must accept 512; some real skills have twice that. */
+export const MAX_SKILL_FILES = 4096;
+
+/**
+ * Resource templates of one server; characters and expressions of a template; characters of a URI that is matched. Real
+ * servers have a few templates of a hundred characters. At all limits together one URI takes about 0.7 s (measured).
+ */
+export const MAX_TEMPLATES = 500;
+export const MAX_TEMPLATE = 1024;
+export const MAX_EXPRESSIONS = 10;
+export const MAX_MATCHED_URI = 2048;
+
+/** Problems that are reported of one list: a server with ten thousand bad items must not fill the log. */
+export const MAX_FAULTS = 20;
+/** Characters of one problem, and of a name that is quoted in it. */
+export const MAX_FAULT = 400;
+export const MAX_QUOTED_NAME = 60;
+/** Characters of a reason or log line that a server causes, before secrets are removed, and of a reason after that. */
+export const MAX_LOGGED = 64 * 1024;
+export const MAX_REASON = 1000;
+
+/** Milliseconds between two listings: at least, and at most while a server keeps announcing changes. */
+export const MIN_RELIST_MS = 500;
+export const MAX_RELIST_MS = 8000;
+/** Milliseconds between two listings of a server that announces nothing: its `ttlMs`, but not less than this. */
+export const MIN_TTL_MS = 60_000;
+/** Milliseconds until a list that keeps failing is requested again, at most: as for a server that does not start. */
+export const MAX_LIST_RETRY_MS = 60_000;
+
+/** Milliseconds between two attempts to connect: doubled from the first to the second. */
+export const MIN_BACKOFF_MS = 500;
+export const MAX_BACKOFF_MS = 60_000;
+/** Milliseconds of being ready after which the backoff starts again from its minimum. */
+export const STABLE_MS = 60_000;
+/** Milliseconds for which a disconnected server stays listed: longer than a restart takes. */
+export const KEEP_LISTED_MS = 10_000;
+/** Milliseconds that a call waits for a server that is about to be tried again. */
+export const CALL_WAIT_MS = 5000;
+
+/** Milliseconds for the response to a health check. */
+export const PING_MS = 10_000;
+/** Milliseconds until a subscription that ended is requested again, doubled for each that ended early. */
+export const MIN_RESUBSCRIBE_MS = 500;
+export const MAX_RESUBSCRIBE_MS = 60_000;
+/** Milliseconds after which a subscription has not ended early. Shorter than any proxy keeps a quiet connection. */
+export const LASTING_MS = 10_000;
+
+/** Milliseconds for reading one SKILL.md. A search reads many, one after the other. */
+export const READ_SKILL_MS = 10_000;
+/** Characters of upstream skill texts that are kept for searches, all servers together. */
+export const MAX_SKILL_TEXTS = 16 * 1024 * 1024;
