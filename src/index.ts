@@ -9,7 +9,8 @@ import type { HubSource, HubSourceOptions } from './hub/source.ts';
 import { stackOf } from './log.ts';
 import type { Problem, Source, UpstreamStatus } from './model.ts';
 import type { Handle } from './protocol/index.ts';
-import { createServer, LAST_CALLS_MS, type Server, STOPPED_CALLS_MS } from './server.ts';
+import { createServer, type Server } from './server.ts';
+import { SHUTDOWN } from './shutdown.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
 
@@ -72,7 +73,8 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     health: (isOperator) => ({ ...health(isOperator) }),
     isLoop: (headers) => !hops.accept(headers[HOPS_HEADER]),
     onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
-    onLast: () => stop(STOPPED_CALLS_MS),
+    lastResponsesMs: SHUTDOWN.lastResponsesMs,
+    onLast: () => stop(SHUTDOWN.stoppedCallsMs),
   });
   const listeners = new Set<Listening>();
   const thenEnd = (inner: Listening): Listening => {
@@ -93,7 +95,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     status,
     examine,
     async close() {
-      stop(STOPPED_CALLS_MS);
+      stop(SHUTDOWN.stoppedCallsMs);
       await Promise.all([...listeners].map((listening) => listening.close()));
       await end();
     },
@@ -107,8 +109,8 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       return thenEnd(await serveSse(handle, listenOptions(where)));
     },
     async serveStdio(pipes, stopSignal = new AbortController().signal) {
-      const onLast = () => stop(stopSignal.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
-      await serveStdio(handle, pipes, { stop: stopSignal, onLast });
+      const onLast = () => stop(stopSignal.aborted ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs);
+      await serveStdio(handle, pipes, { stop: stopSignal, onLast, lastFlushMs: SHUTDOWN.lastFlushMs });
       await end();
     },
   };

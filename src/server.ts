@@ -50,14 +50,6 @@ export interface Health {
   readonly upstreams: readonly Pick<UpstreamStatus, 'name' | 'state' | 'reason' | 'nextAttempt' | 'tools'>[];
 }
 
-/**
- * A client that has closed its end of the pipe may still read the responses to its last requests, or may be gone.
- * This is how long a slow upstream server can keep the process alive then.
- */
-export const LAST_CALLS_MS = 10_000;
-/** The same after a signal: the sender of SIGTERM waits, and usually sends SIGKILL after five to ten seconds. */
-export const STOPPED_CALLS_MS = 1500;
-
 /** `added`: the sources besides the skills of this machine. */
 export function createServer(settings: Settings, added: readonly Source[]): Server {
   const { log } = settings;

@@ -7,7 +7,8 @@ import { stdioHelpText } from './cli/options.ts';
 import { parseStdioCommand } from './cli/parse.ts';
 import { createStderrLog, explainTerminal, runProgram, serveUntilStopped } from './cli/process.ts';
 import { settingsFrom } from './config.ts';
-import { createServer, LAST_CALLS_MS, STOPPED_CALLS_MS } from './server.ts';
+import { createServer } from './server.ts';
+import { SHUTDOWN } from './shutdown.ts';
 import { serveStdio } from './transports/stdio.ts';
 import { VERSION } from './version.ts';
 
@@ -25,8 +26,9 @@ void runProgram(async () => {
       await serveUntilStopped(log, async (stop) => {
         explainTerminal(log);
         const server = createServer(settingsFrom({ ...command.options, env: process.env, log }), []);
-        const onLast = () => server.stop(stop.aborted ? STOPPED_CALLS_MS : LAST_CALLS_MS);
-        await serveStdio(server.handle, { input: process.stdin, output: process.stdout }, { stop, onLast });
+        const onLast = () => server.stop(stop.aborted ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs);
+        const pipes = { input: process.stdin, output: process.stdout };
+        await serveStdio(server.handle, pipes, { stop, onLast, lastFlushMs: SHUTDOWN.lastFlushMs });
         await server.end();
       });
     }

@@ -57,7 +57,7 @@ const codeOf = ({ code }: Pick<Module, 'code'>) => code.replace(/'[^'\n]*'|"[^"\
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'clock', 'compare', 'version', 'wait', 'hops'],
+  ['protocol', 'model', 'log', 'text', 'clock', 'compare', 'version', 'wait', 'hops', 'shutdown'],
   ['files'],
   ['skills'],
   ['catalog', 'hub'],

@@ -55,7 +55,7 @@ const HOSTILE: readonly string[] = [
 ];
 const ENDS = ['', '!', ')'];
 
-const doors = createAccess({ host: 'a', allowHosts: [], allowOrigins: [], token: 'secret' });
+const access = createAccess({ host: 'a', allowHosts: [], allowOrigins: [], token: 'secret' });
 const auto = { names: 'auto', describe: 'auto', descriptionBudget: undefined } as const;
 const swallow = (run: () => unknown) => {
   try {
@@ -75,9 +75,9 @@ const say = (message: object) =>
 const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
   'the name of a client': (name) => profileOf({ name, version: '1' }, auto),
   'a client of itself': (name) => clientOf({ name, version: name }),
-  'a Host': (host) => doors.admit({ host }),
-  'an Origin': (origin) => doors.admit({ host: 'a', origin: `http://${origin}` }),
-  'a token': (text) => doors.challenge({ authorization: `bearer ${text}` }),
+  'a Host': (host) => access.check({ host }),
+  'an Origin': (origin) => access.check({ host: 'a', origin: `http://${origin}` }),
+  'a token': (text) => access.challenge({ authorization: `bearer ${text}` }),
   'an Accept': (accept) => accepts(accept, 'application/json'),
   'a cursor': (cursor) => swallow(() => pageOf('x', [], () => '', cursor, 1)),
   'every spelling of a name': (name) => createNameTable(new Map([[name, 1]]), [name]).find(name, 'safe'),

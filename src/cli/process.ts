@@ -4,6 +4,7 @@
  */
 import { styleText } from 'node:util';
 import { createLog, type Level, type Log } from '../log.ts';
+import { SHUTDOWN } from '../shutdown.ts';
 import { printable } from '../text.ts';
 import { type LogOptions, UsageError } from './parse.ts';
 
@@ -45,7 +46,7 @@ export async function serveUntilStopped(log: Log, serve: (stop: AbortSignal) => 
       if (stop.signal.aborted) exit();
       cause = signal;
       stop.abort();
-      setTimeout(exit, LAST_ANSWERS_MS).unref();
+      setTimeout(exit, SHUTDOWN.exitMs).unref();
     });
   }
   await serve(stop.signal);
@@ -66,5 +67,3 @@ const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as
 
 /** Bytes of log lines that stderr has not taken yet; further lines are dropped until its reader catches up. */
 export const MAX_UNREAD_LOG = 256 * 1024;
-/** Responses in flight take milliseconds. After SIGTERM, most supervisors send SIGKILL within five to ten seconds. */
-export const LAST_ANSWERS_MS = 3000;

@@ -1,12 +1,12 @@
 /**
  * MCP over a pair of pipes, one message per line.
- * Owns: the bytes. Leaves alone: what they mean (protocol/), which pipes they are (passed in), signals (cli.ts).
+ * Owns: the bytes. Leaves alone: what they mean (protocol/), which pipes they are (passed in), signals (cli/process.ts).
  * Always true:
- * - nothing but messages is written;
- * - while the output is full nothing more is begun or read, so a client that does not listen cannot make us hold
- *   more than the answers to what was begun before;
- * - once the input ends or `stop` fires, what was asked is answered, flushed, and the promise settles; it does so too
- *   when nobody takes the answers.
+ * - only messages are written;
+ * - while the output is full, no request is begun and nothing is read, so for a client that does not read no more waits
+ *   than the answers to requests that were begun before;
+ * - once the input ends or `stop` fires, requests that were read are answered, the answers are flushed, and the promise
+ *   settles; it also settles when the client does not read the answers.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -25,34 +25,32 @@ export interface Pipes {
 }
 
 export interface StdioOptions {
-  /** Fires when no more should be read. */
+  /** Fires when nothing more should be read. */
   readonly stop: AbortSignal;
-  /** Called when nothing more will be read, before what is in flight is waited for. */
+  /** After the last read: how long the client may take no byte of the answers. */
+  readonly lastFlushMs: number;
+  /** Called after the last read, before the requests in flight are waited for. */
   readonly onLast?: () => void;
-  readonly lastFlushMs?: number;
 }
-
-// Nobody asks any more, and nobody has taken a byte of what is left to say for so long.
-export const LAST_FLUSH_MS = 10_000;
 
 export async function serveStdio(
   handle: Handle,
   { input, output }: Pipes,
-  { stop, onLast, lastFlushMs = LAST_FLUSH_MS }: StdioOptions,
+  { stop, onLast, lastFlushMs }: StdioOptions,
 ): Promise<void> {
-  const outlet = createOutlet(output);
-  const session = createSession(outlet.send);
+  const writer = createWriter(output);
+  const session = createSession(writer.send);
   const notify = (text: string, mayDrop: boolean) => {
-    if (!mayDrop || !outlet.isFull()) outlet.send(text);
+    if (!mayDrop || !writer.isFull()) writer.send(text);
   };
-  const exchange = { reply: outlet.send, notify };
+  const exchange = { reply: writer.send, notify };
   const waiting: string[] = [];
   const inFlight = new Set<Promise<void>>();
   const lines = createLineSplitter({
     line: (text) => void waiting.push(text),
     tooLong: (limit, start, end) =>
-      outlet.send(encodeError(idIn(start, end), invalidRequest(`a line is over ${limit} bytes`))),
-    notText: () => outlet.send(encodeError(null, parseError('a line is not UTF-8'))),
+      writer.send(encodeError(idIn(start, end), invalidRequest(`a line is over ${limit} bytes`))),
+    notText: () => writer.send(encodeError(null, parseError('a line is not UTF-8'))),
   });
 
   function begin(text: string): Promise<void> {
@@ -61,121 +59,122 @@ export async function serveStdio(
     return done;
   }
   const beginSome = () => waiting.splice(0, LINES_PER_TURN).map(begin);
-  async function workInTurns(): Promise<void> {
+  async function beginInTurns(): Promise<void> {
     do {
-      await outlet.turn();
+      await writer.turn();
       const begun = beginSome();
-      // Large answers take a moment to make, and show only then whether anybody takes them.
+      // Large answers take a moment to make, and only then show whether the client reads them.
       if (waiting.length > 0) await Promise.race([Promise.all(begun), wait(TURN_MS)]);
-    } while (waiting.length > 0 && !outlet.isBroken());
+    } while (waiting.length > 0 && !writer.isBroken());
   }
-  /** Begins what waits: at once, as for a client with one request at a time, or gives a promise when it takes longer. */
-  function work(): Promise<void> | undefined {
-    if (outlet.isFull() || inFlight.size + waiting.length > LINES_PER_TURN) return workInTurns();
+  /** Begins the waiting requests: a few at once, for a client that sends one at a time; many in turns, which takes longer. */
+  function beginAll(): Promise<void> | undefined {
+    if (writer.isFull() || inFlight.size + waiting.length > LINES_PER_TURN) return beginInTurns();
     beginSome();
     return undefined;
   }
 
   const take = (chunk: Uint8Array) => {
     lines.push(chunk);
-    return work();
+    return beginAll();
   };
-  const onEnd = () => outlet.breakIfUnread(lastFlushMs);
-  const ended = await readAll(input, { stop, broken: outlet.broken, onEnd }, take);
-  // A line that was cut off by `stop` was never asked.
-  if (ended) lines.end();
-  await work();
+  const onEnd = () => writer.breakIfUnread(lastFlushMs);
+  const hasEnded = await readAll(input, { stop, broken: writer.broken, onEnd }, take);
+  // A line that `stop` cut off is not a request.
+  if (hasEnded) lines.end();
+  await beginAll();
   onLast?.();
-  await Promise.race([Promise.all(inFlight), outlet.broken]);
+  await Promise.race([Promise.all(inFlight), writer.broken]);
   session.end();
-  await Promise.race([outlet.flush(), outlet.broken]);
-  outlet.close();
+  await Promise.race([writer.flush(), writer.broken]);
+  writer.close();
 }
 
 // --- internal ---
 
-// One read brings a thousand small requests, and each may be answered with a megabyte. After these few the answers
-// leave, and we learn whether anybody takes them.
+// One chunk can hold a thousand small requests, each with an answer of a megabyte. After this many the answers are
+// written, which shows whether the client reads them.
 const LINES_PER_TURN = 32;
-// What takes longer waits for another server, and others should not wait for it.
+// A request that takes longer waits for an upstream server, and the others should not wait with it.
 const TURN_MS = 250;
 
-// More than this does not wait for what else may be ready: one text can grow only so long.
-const MOST_PENDING = 1024 * 1024;
+// Characters. Answers that are ready together leave in one write, up to this length: one text can grow only so long.
+const MAX_JOINED = 1024 * 1024;
 
 const wait = (milliseconds: number) => new Promise<void>((done) => void setTimeout(done, milliseconds));
 
-interface Ends {
+interface ReadingEnds {
   readonly stop: AbortSignal;
   readonly broken: Promise<void>;
-  /** Called when nothing more is read, before the last chunk is dealt with. */
+  /** Called when nothing more is read, before the last chunk is done with. */
   onEnd(): void;
 }
 
-/** Hands over every chunk, each when the last is dealt with; gives whether it was the input that ended. */
+/** Passes every chunk to `take`, each after the last is done with. True: the input ended by itself. */
 function readAll(
   input: Readable,
-  { stop, broken, onEnd }: Ends,
+  { stop, broken, onEnd }: ReadingEnds,
   take: (chunk: Uint8Array) => Promise<void> | undefined,
 ): Promise<boolean> {
   return new Promise((done) => {
-    let over = false;
+    let isOver = false;
     let taken = Promise.resolve();
     const onChunk = (chunk: Uint8Array) => {
-      const rest = take(chunk);
-      // Only when there is need: to pause and resume costs a client that sends one request at a time a tenth of its time.
-      if (!rest) return;
+      const taking = take(chunk);
+      // Pause and resume cost a client that sends one request at a time a tenth of its time, so only when needed.
+      if (!taking) return;
       input.pause();
-      taken = rest.then(() => {
-        if (!over) input.resume();
+      taken = taking.then(() => {
+        if (!isOver) input.resume();
       });
     };
-    const finish = (ended: boolean) => {
-      if (over) return;
-      over = true;
+    const finish = (hasEnded: boolean) => {
+      if (isOver) return;
+      isOver = true;
       onEnd();
       input.off('data', onChunk);
       input.pause();
-      void taken.then(() => done(ended));
+      void taken.then(() => done(hasEnded));
     };
     if (stop.aborted) return finish(false);
     input.on('data', onChunk);
-    // A broken input is an ended one: there is nobody to report it to.
+    // An input that breaks has ended: the client that could be told is gone.
     for (const event of ['end', 'close', 'error']) input.once(event, () => finish(true));
     stop.addEventListener('abort', () => finish(false), { once: true });
     void broken.then(() => finish(false));
   });
 }
 
-function createOutlet(output: Writable) {
+/** Writes lines to the output, and knows whether it is full or broken. */
+function createWriter(output: Writable) {
   let pending: string[] = [];
   let size = 0;
-  let room: Promise<void> | undefined;
-  let makeRoom = () => {};
-  let taken = 0;
+  let drained: Promise<void> | undefined;
+  let onDrain = () => {};
+  let writes = 0;
   let isBroken = false;
-  let end = () => {};
+  let close = () => {};
   const broken = new Promise<void>((done) => {
-    end = () => {
+    close = () => {
       isBroken = true;
       done();
-      makeRoom();
+      onDrain();
     };
   });
-  output.on('error', end);
-  output.once('close', end);
-  output.on('drain', () => makeRoom());
+  output.on('error', close);
+  output.once('close', close);
+  output.on('drain', () => onDrain());
 
   function write(): void {
     const text = pending.join('');
     pending = [];
     size = 0;
     if (text === '' || isBroken || !output.writable) return;
-    // As bytes: a queue of texts may only come to 2 GB, and would then end the program.
-    if (output.write(Buffer.from(text), () => taken++) || room) return;
-    room = new Promise((done) => {
-      makeRoom = () => {
-        room = undefined;
+    // As bytes: a queue of texts is limited to 2 GB, and past that ends the process.
+    if (output.write(Buffer.from(text), () => writes++) || drained) return;
+    drained = new Promise((done) => {
+      onDrain = () => {
+        drained = undefined;
         done();
       };
     });
@@ -184,29 +183,28 @@ function createOutlet(output: Writable) {
   return {
     broken,
     isBroken: () => isBroken,
-    close: () => end(),
-    /** From now on an output that takes nothing for so long counts as broken. */
+    isFull: () => drained !== undefined,
+    close: () => close(),
+    /** From now on, an output that takes nothing for `patience` milliseconds counts as broken. */
     breakIfUnread(patience: number): void {
       let before = -1;
-      const look = setInterval(() => {
-        if (output.writableLength > 0 && taken === before) end();
-        before = taken;
+      const check = setInterval(() => {
+        if (output.writableLength > 0 && writes === before) close();
+        before = writes;
       }, patience / 2);
-      void broken.then(() => clearInterval(look));
+      void broken.then(() => clearInterval(check));
     },
-    isFull: () => room !== undefined,
-    // Answers that are ready together leave in one write.
     send(text: string): void {
       if (pending.length === 0) void Promise.resolve().then(write);
       pending.push(`${text}\n`);
       size += text.length;
-      if (size > MOST_PENDING) write();
+      if (size > MAX_JOINED) write();
     },
     /** Settles when the answers of this turn are written and the output takes more. */
     async turn(): Promise<void> {
       await new Promise((done) => setImmediate(done));
       write();
-      await room;
+      await drained;
     },
     flush(): Promise<void> {
       write();

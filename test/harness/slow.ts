@@ -1,7 +1,9 @@
 /** The server in this process, over HTTP, with one tool that answers when the test says so. */
 import type { TestContext } from 'node:test';
 import { type Contribution, createSkillwire, type Listening, type Source, type UpstreamTool } from '../../src/index.ts';
-import { LIMITS, type Limits, listen } from '../../src/transports/http/listener.ts';
+import { SHUTDOWN } from '../../src/shutdown.ts';
+import { LIMITS, type Limits } from '../../src/transports/http/limits.ts';
+import { listen } from '../../src/transports/http/listener.ts';
 import { createHttpEndpoint } from '../../src/transports/http/streamable.ts';
 import { modern } from './program.ts';
 import { makeTree } from './tree.ts';
@@ -19,7 +21,10 @@ export interface SlowServer extends Listening {
   called(): Promise<SlowCall>;
 }
 
-export async function startSlow(t: TestContext, limits: Partial<Limits> = {}): Promise<SlowServer> {
+export async function startSlow(
+  t: TestContext,
+  { lastResponsesMs = SHUTDOWN.lastResponsesMs, ...limits }: Partial<Limits & { lastResponsesMs: number }> = {},
+): Promise<SlowServer> {
   const calls: SlowCall[] = [];
   const waiters: ((call: SlowCall) => void)[] = [];
   const tool: UpstreamTool = {
@@ -54,6 +59,7 @@ export async function startSlow(t: TestContext, limits: Partial<Limits> = {}): P
     limits: { ...LIMITS, ...limits },
     health: () => ({ state: 'ready' }),
     onFault: (error) => t.diagnostic(String(error)),
+    lastResponsesMs,
     onLast: () => void skillwire.close(),
   });
   t.after(() => listening.close());

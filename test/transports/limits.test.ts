@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { MAX_UNREAD } from '../../src/transports/http/event-stream.ts';
-import { LIMITS } from '../../src/transports/http/listener.ts';
-import { MAX_BODIES, MAX_BODY, UNREAD_MS } from '../../src/transports/http/requests.ts';
-import { MAX_STREAMS, MAX_WAITING } from '../../src/transports/http/session.ts';
-import { SESSION_LIMITS } from '../../src/transports/http/sessions.ts';
-import { MAX_IN_FLIGHT } from '../../src/transports/http/sse.ts';
-import { MAX_UNSENT } from '../../src/transports/http/unsent.ts';
+import { SHUTDOWN } from '../../src/shutdown.ts';
+import {
+  LIMITS,
+  MAX_BODIES,
+  MAX_BODY,
+  MAX_IN_FLIGHT,
+  MAX_STREAMS,
+  MAX_UNREAD,
+  MAX_UNSENT,
+  MAX_WAITING,
+  SESSION_LIMITS,
+  UNREAD_MS,
+} from '../../src/transports/http/limits.ts';
 
 const count = (number: number) => number.toLocaleString('en');
 const seconds = (ms: number) => `${ms / 1000} s`;
@@ -29,16 +35,16 @@ test('the limits in the README are those in the code', () => {
     body: mebibytes(MAX_BODY),
     'bodies over 64 KiB that are read or worked on, all together': mebibytes(MAX_BODIES),
     connections: count(LIMITS.connections),
-    'quiet connection': seconds(LIMITS.keepAliveMs),
+    'quiet connection': seconds(LIMITS.idleConnectionMs),
     sessions: count(SESSION_LIMITS.most),
     'idle session': `${SESSION_LIMITS.idleMs / 60_000} min`,
     'streams of one session': count(MAX_STREAMS),
-    'notices waiting for a stream': count(MAX_WAITING),
+    'notifications waiting for a stream': count(MAX_WAITING),
     'requests in flight of one HTTP+SSE client': count(MAX_IN_FLIGHT),
     'unread bytes of a stream': mebibytes(MAX_UNREAD),
-    'quiet stream': seconds(LIMITS.beatMs),
+    'quiet stream': seconds(LIMITS.streamKeepAliveMs),
     'unread answer': seconds(UNREAD_MS),
     'unread bytes of all clients': mebibytes(MAX_UNSENT),
-    'last answers at SIGTERM': seconds(LIMITS.lastAnswersMs),
+    'last answers at SIGTERM': seconds(SHUTDOWN.lastResponsesMs),
   });
 });

@@ -26,7 +26,7 @@ function open(methods: readonly Method[], output: Writable = new PassThrough()) 
   const input = new PassThrough();
   const stop = new AbortController();
   const handle = createDispatcher([legacyEra({ methods, notifications: [] })], () => {});
-  const served = serveStdio(handle, { input, output }, { stop: stop.signal });
+  const served = serveStdio(handle, { input, output }, { stop: stop.signal, lastFlushMs: 10_000 });
   const written = () => (output instanceof PassThrough ? everythingIn(output) : '');
   return { input, output, served, stop, written };
 }
@@ -124,7 +124,7 @@ test('while the output is full nothing more is read, lines that are no text incl
   });
   const output = new Writable({ highWaterMark: 1024, write() {} });
   const handle = createDispatcher([legacyEra({ methods: [], notifications: [] })], () => {});
-  void serveStdio(handle, { input, output }, { stop: new AbortController().signal });
+  void serveStdio(handle, { input, output }, { stop: new AbortController().signal, lastFlushMs: 10_000 });
   for (let at = 0; at < 200; at++) await new Promise((done) => setImmediate(done));
   input.destroy();
   assert.ok(read < 20, `${read} chunks were read`);

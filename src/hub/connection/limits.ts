@@ -9,8 +9,6 @@ export const MAX_STDERR_LINE = 8 * 1024;
 /** Characters of the last line on stderr, in the reason for which a process ended. */
 export const MAX_LAST_LINE = 300;
 
-/** Milliseconds for which a process may end by itself once its stdin is closed. Clients wait 5 to 10 s for our own end. */
-export const EXIT_MS = 1000;
 /** Milliseconds between SIGTERM and SIGKILL, and how often we look meanwhile. */
 export const KILL_MS = 1000;
 export const KILL_LOOK_MS = 50;

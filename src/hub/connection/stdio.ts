@@ -9,12 +9,13 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import type { Readable } from 'node:stream';
 import { messageOf } from '../../log.ts';
 import { createLineSplitter, idIn, type LineEvents } from '../../protocol/index.ts';
+import { SHUTDOWN } from '../../shutdown.ts';
 import { cut } from '../../text.ts';
 import { delay } from '../../wait.ts';
 import type { Redact } from '../config/redact.ts';
 import { commandLine, type Environment } from './command.ts';
 import { type Connection, type ConnectionEvents, MessageTooLong, ServerExit, UpstreamError } from './connection.ts';
-import { DRAIN_MS, EXIT_MS, MAX_LAST_LINE, MAX_MESSAGE, MAX_STDERR_LINE, MAX_UNREAD } from './limits.ts';
+import { DRAIN_MS, MAX_LAST_LINE, MAX_MESSAGE, MAX_STDERR_LINE, MAX_UNREAD } from './limits.ts';
 import type { ProcessGroups } from './process.ts';
 
 export interface StdioTarget {
@@ -85,7 +86,7 @@ export function openStdioConnection(target: StdioTarget, events: ConnectionEvent
       group?.record();
       stdin.end();
       if (!group) return;
-      await Promise.race([ended, delay(EXIT_MS)]);
+      await Promise.race([ended, delay(SHUTDOWN.upstreamExitMs)]);
       await group.end();
     },
   };

@@ -1,20 +1,17 @@
 /**
- * Event streams (text/event-stream) on an HTTP response.
- * Owns: framing, keeping quiet streams alive, letting go of readers that do not read. Leaves alone: what is said.
- * Always true: a stream holds at most MAX_UNREAD bytes and one message that its reader has not taken.
+ * Event streams (text/event-stream) on an HTTP response, and the timer that keeps quiet ones open.
+ * Owns: framing, keep-alive comments, dropping clients that do not read. Leaves alone: the messages.
+ * Always true: at most MAX_UNREAD bytes and one message wait for the client of one stream.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { dropIfUnread, isOver } from './requests.ts';
-import { outflowOf } from './unsent.ts';
-
-// A reader this far behind is not reading. Notices are small; an answer may be larger, and is then the only thing waiting.
-export const MAX_UNREAD = 4 * 1024 * 1024;
+import { MAX_UNREAD } from './limits.ts';
+import { createSendQueue, isOver } from './send-queue.ts';
 
 export interface EventStream {
-  /** A JSON-RPC message. */
+  /** Sends a JSON-RPC message. */
   send(text: string): void;
   event(name: string, data: string): void;
-  /** A comment: tells everyone in between, and us, that the line still works. */
+  /** Sends a comment, so that no proxy closes a quiet stream; drops a client that takes nothing between two calls. */
   keepAlive(): void;
   end(): void;
 }
@@ -28,13 +25,13 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
     // Tells nginx not to collect events before it passes them on.
     'x-accel-buffering': 'no',
   });
-  const flow = outflowOf(response);
-  let progressAtLastBeat = -1;
+  const queue = createSendQueue(response);
+  let lastProgress = -1;
 
   function write(text: string): void {
     if (isOver(response)) return;
-    if (flow.unsent() > MAX_UNREAD) response.destroy();
-    else flow.write(text);
+    if (queue.unsent() > MAX_UNREAD) response.destroy();
+    else queue.write(text);
   }
 
   // The client may wait for the headers before it does anything else.
@@ -43,38 +40,33 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
     send: (text) => write(`event: message\ndata: ${text}\n\n`),
     event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
     keepAlive() {
-      // Not a byte of what was pending has moved since the last beat: nobody is there.
       if (isOver(response)) return;
-      const unread = flow.unsent() > 0;
-      if (unread && flow.progress() === progressAtLastBeat) response.destroy();
-      // A reader that is busy with what was sent before has its sign of life.
-      else if (!unread) write(':\n\n');
-      progressAtLastBeat = unread ? flow.progress() : -1;
+      const isUnread = queue.unsent() > 0;
+      if (isUnread && queue.progress() === lastProgress) response.destroy();
+      // A client that still reads earlier bytes needs no comment.
+      else if (!isUnread) write(':\n\n');
+      lastProgress = isUnread ? queue.progress() : -1;
     },
-    end() {
-      if (isOver(response)) return;
-      flow.end();
-      dropIfUnread(response);
-    },
+    end: () => queue.end(),
   };
 }
 
-/** One clock for everything that must show life now and then. */
+/** One timer for all streams and for whatever else must be done now and then. */
 export interface KeepAlive {
-  /** Gives what ends it. */
-  join(keepAlive: () => void): () => void;
+  /** Gives a function that removes `task` again. */
+  add(task: () => void): () => void;
   stop(): void;
 }
 
 export function createKeepAlive(milliseconds: number): KeepAlive {
-  const beats = new Set<() => void>();
+  const tasks = new Set<() => void>();
   const timer = setInterval(() => {
-    for (const keepAlive of beats) keepAlive();
+    for (const task of tasks) task();
   }, milliseconds).unref();
   return {
-    join(keepAlive) {
-      beats.add(keepAlive);
-      return () => void beats.delete(keepAlive);
+    add(task) {
+      tasks.add(task);
+      return () => void tasks.delete(task);
     },
     stop: () => clearInterval(timer),
   };

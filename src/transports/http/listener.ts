@@ -1,8 +1,8 @@
 /**
- * A listening HTTP server around an endpoint: from bind to the last answer.
- * Owns: the port, sockets and their limits, the end. Leaves alone: what becomes of a request (router.ts).
- * Always true: after `close` no new work begins, and what was begun is answered. Until it is, whoever comes is told
- * that the server is stopping: a balancer then goes elsewhere, where a refused connection would be an error to a client.
+ * A listening HTTP server around an endpoint, from bind to the last response.
+ * Owns: the port, sockets and their limits, shutdown. Leaves alone: what a request does (router.ts).
+ * Always true: after `close` no request is begun, and those in flight are answered. Until they are, new requests get 503,
+ * which sends a load balancer elsewhere; a refused connection would be an error for the client.
  */
 import { lookup } from 'node:dns/promises';
 import { createServer, type Server } from 'node:http';
@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Handle } from '../../protocol/index.ts';
 import { findAccessFault } from './access.ts';
 import { createKeepAlive, type KeepAlive } from './event-stream.ts';
+import { LIMITS, type Limits } from './limits.ts';
 import { createRouter, type Endpoint, MCP_PATH, type RouterOptions } from './router.ts';
 
 export interface ListenOptions extends RouterOptions {
@@ -19,38 +20,23 @@ export interface ListenOptions extends RouterOptions {
   readonly limits?: Limits;
   /** A server that listens already, from `bind`. */
   readonly server?: Server;
-  /** Called when no new work begins, before what is in flight is waited for: ends what would never end by itself. */
+  /** How long `close` waits for responses before it closes their connections. */
+  readonly lastResponsesMs: number;
+  /** Called by `close` before it waits for the requests in flight: must end those that never end by themselves. */
   onLast(): void;
 }
 
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Answers what was asked, ends every stream, and settles when the last connection is closed. */
+  /** Answers the requests in flight, ends every stream, and settles when the last connection is closed. */
   close(): Promise<void>;
 }
 
-/** Something outside keeps us from listening; the message is for the person who started us. */
+/** The system refuses to let this server listen; the message is for the person who started it. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
-
-/** What one connection may cost. Headers are small and a body is read at once; nobody honest needs longer. */
-export const LIMITS = {
-  headerBytes: 16 * 1024,
-  headersMs: 10_000,
-  requestMs: 30_000,
-  // Longer than the minute for which load balancers keep theirs, so that they, not we, close first.
-  keepAliveMs: 65_000,
-  connections: 4096,
-  // Proxies close a silent connection after 30 to 60 seconds.
-  beatMs: 15_000,
-  // Whoever sends SIGTERM usually sends SIGKILL after five to ten seconds.
-  lastAnswersMs: 2500,
-  // How often a client that is slower than the limits above is looked for.
-  lookMs: 5000,
-};
-export type Limits = Readonly<typeof LIMITS>;
 
 export async function listen(
   createEndpoint: (handle: Handle, keepAlive: KeepAlive) => Endpoint,
@@ -59,18 +45,18 @@ export async function listen(
 ): Promise<Listening> {
   const fault = findAccessFault(options);
   if (fault !== undefined) throw new ListenError(fault);
-  const { host, limits = LIMITS, onLast } = options;
+  const { host, limits = LIMITS, lastResponsesMs, onLast } = options;
   const server = options.server ?? (await bind(options));
-  const keepAlive = createKeepAlive(limits.beatMs);
+  const keepAlive = createKeepAlive(limits.streamKeepAliveMs);
   const endpoint = createEndpoint(handle, keepAlive);
   const router = createRouter(endpoint, options);
-  const silent = new Set<Socket>();
+  const unused = new Set<Socket>();
   server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
   });
   server.on('request', (request, response) => {
-    silent.delete(request.socket);
+    unused.delete(request.socket);
     router.respond(request, response);
   });
   const { port } = server.address() as AddressInfo;
@@ -83,26 +69,29 @@ export async function listen(
   };
 
   async function close(): Promise<void> {
-    const enough = startTimer(limits.lastAnswersMs);
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((done) => {
+      timer = setTimeout(done, lastResponsesMs);
+    });
     const drained = router.drain();
     onLast();
-    await Promise.race([drained, enough.over]);
+    await Promise.race([drained, timeout]);
     const closed = new Promise<void>((done) => server.close(() => done()));
-    // Node counts a connection that has asked nothing yet as a busy one.
-    for (const socket of silent) socket.destroy();
+    // Node counts a connection without any request yet as busy.
+    for (const socket of unused) socket.destroy();
     endpoint.close();
     keepAlive.stop();
-    // Connections close as they fall idle, and this looks only once.
-    const idle = setInterval(() => server.closeIdleConnections(), 20);
-    await Promise.race([closed, enough.over]);
+    // Connections become idle one after the other, and one call closes only those that are idle now.
+    const closeIdle = setInterval(() => server.closeIdleConnections(), 20);
+    await Promise.race([closed, timeout]);
     server.closeAllConnections();
     await closed;
-    clearInterval(idle);
-    enough.clear();
+    clearInterval(closeIdle);
+    clearTimeout(timer);
   }
 }
 
-/** A host that does not exist is a fault of its own, not an open door. */
+/** Throws when the host does not exist: otherwise the missing token of a misspelt host would be reported first. */
 export async function findHost(host: string): Promise<void> {
   try {
     await lookup(host);
@@ -111,7 +100,7 @@ export async function findHost(host: string): Promise<void> {
   }
 }
 
-/** Takes the port, so that a failure to is known before anything else is begun. */
+/** Takes the port, so that a failure is known before anything else is started. */
 export function bind({
   host,
   port,
@@ -121,8 +110,8 @@ export function bind({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: limits.lookMs,
+    keepAliveTimeout: limits.idleConnectionMs,
+    connectionsCheckingInterval: limits.checkMs,
   });
   server.maxConnections = limits.connections;
   return new Promise((done, fail) => {
@@ -135,14 +124,6 @@ export function bind({
 }
 
 // --- internal ---
-
-function startTimer(milliseconds: number): { readonly over: Promise<void>; clear(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((done) => {
-    timer = setTimeout(done, milliseconds);
-  });
-  return { over, clear: () => clearTimeout(timer) };
-}
 
 const BIND_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'the port is in use; choose another with --port'],

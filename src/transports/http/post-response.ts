@@ -1,13 +1,15 @@
 /**
- * The answer to one POST: JSON, or an event stream that ends with it.
- * Owns: which of the two it becomes. Leaves alone: what is said (protocol/), framing (events.ts).
- * Always true: it stays plain JSON as long as there is nothing to say before it and it does not take long.
+ * The response to one POST: JSON, or an event stream that ends with the reply.
+ * Owns: which of the two it becomes. Leaves alone: the messages (protocol/), framing (event-stream.ts).
+ * Always true: the response is JSON unless something comes before the reply or the reply takes long.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type EventStream, openEventStream } from './event-stream.ts';
-import { accepts, isOver, sendNothing, sendText } from './requests.ts';
+import { accepts } from './requests.ts';
+import { sendNothing, sendText } from './responses.ts';
+import { isOver } from './send-queue.ts';
 
-/** What the client can take. */
+/** Which forms of a response the client accepts. */
 export interface AcceptedForms {
   readonly json: boolean;
   readonly events: boolean;
@@ -15,15 +17,15 @@ export interface AcceptedForms {
 
 export interface PostResponse {
   reply(text: string, status: number, headers?: OutgoingHttpHeaders): void;
-  /** Something before the reply. A client that takes no streams does without it. */
+  /** Sends a notification before the reply. A client that accepts no streams does not get it. */
   notify(text: string): void;
-  /** Shows life to a client whose reply takes long. */
+  /** Keeps the connection open while the reply takes long. */
   keepAlive(): void;
-  /** Nothing more will come; if nothing has, there was nothing to say. */
+  /** Ends the response; without a reply it is 202 or an ended stream. */
   finish(): void;
 }
 
-/** Undefined when the client takes neither form. */
+/** Undefined when the client accepts neither form. */
 export function acceptedForms(accept: string | undefined): AcceptedForms | undefined {
   const forms = { json: accepts(accept, 'application/json'), events: accepts(accept, 'text/event-stream') };
   return forms.json || forms.events ? forms : undefined;
@@ -38,7 +40,7 @@ export function createPostResponse(response: ServerResponse, { json, events }: A
   return {
     reply(text, status, headers) {
       if (isOver(response)) return;
-      // A status other than 200 says more than a stream could, and every client reads JSON with it.
+      // A stream can only be 200, and every client reads JSON with another status.
       if (!stream && (json || status !== 200)) return sendText(response, status, text, headers);
       open(headers).send(text);
       open().end();

@@ -1,35 +1,36 @@
 /**
- * From a request to what answers it: doors, path, verb.
- * Owns: the order of those checks, health, the log of requests. Leaves alone: who may come in (doors.ts), what a path does.
- * Always true: nothing is reached before the doors have let it in; a failure of ours is a 500 and a line in the log.
+ * From a request to its handler: access, path, verb.
+ * Owns: the order of those checks, CORS, health, the log of requests. Leaves alone: who has access (access.ts), the handlers.
+ * Always true: no handler runs before the access check; an exception in one is a 500 and a line in the log.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { encode, encodeError, internalError } from '../../protocol/index.ts';
+import { encode, encodeError, HEADERS, internalError, PARAM_HEADER_PREFIX } from '../../protocol/index.ts';
 import { type AccessOptions, createAccess } from './access.ts';
-import { refuse, sendNothing, sendText } from './requests.ts';
+import { MAX_PARAM_HEADERS } from './limits.ts';
+import { refuse, sendNothing, sendText } from './responses.ts';
 
 export const MCP_PATH = '/mcp';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** What a path does with each verb it knows. */
+/** The handlers of one path by verb. */
 export type Verbs = ReadonlyMap<string, RequestHandler>;
 
 export interface Endpoint {
   readonly routes: ReadonlyMap<string, Verbs>;
   sessions(): number;
-  /** Ends what is still open. All that was asked has been answered. */
+  /** Ends the sessions and streams that are still open, after the last response. */
   close(): void;
 }
 
-/** One request, for a log. */
+/** One request, for the log. */
 export interface AccessLogEntry {
   readonly verb: string;
   /** Without the query, which may name a session. */
   readonly path: string;
   readonly status: number;
   readonly ms: number;
-  /** The client went away before the answer was complete. */
+  /** The client went away before the response was complete. */
   readonly cut: boolean;
 }
 
@@ -39,18 +40,18 @@ export interface Health {
 }
 
 export interface RouterOptions extends AccessOptions {
-  /** What `/healthz` says besides what it knows itself; to an operator also why something is as it is. */
+  /** What `/healthz` shows besides the number of sessions; to an operator with reasons. */
   health(isOperator: boolean): Health;
   /** Whether a request has passed too many hubs: answering it might never end. */
   isLoop?(headers: IncomingHttpHeaders): boolean;
   onAccess?(access: AccessLogEntry): void;
-  /** Told of every failure that is our fault. */
+  /** Called for every exception in a handler. */
   onFault(error: unknown): void;
 }
 
 export interface Router {
   respond(request: IncomingMessage, response: ServerResponse): void;
-  /** Takes no more work; settles when what was begun is done. */
+  /** Refuses further requests; settles when those in flight are done. */
   drain(): Promise<void>;
 }
 
@@ -69,12 +70,12 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const path = pathOf(request);
-    if (options.onAccess) watch(request, response, path, options.onAccess);
-    const verdict = access.admit(request.headers);
-    if (verdict.kind === 'stranger') return refuse(response, 403, verdict.why);
-    // Before the token: a browser asks what it may send before it sends one.
-    if (verdict.origin !== undefined && share(verdict.origin, request, response)) return;
-    // A load balancer asks for health and has no token; it learns states and counts, not contents or reasons.
+    if (options.onAccess) logAccess(request, response, path, options.onAccess);
+    const verdict = access.check(request.headers);
+    if (verdict.kind === 'refused') return refuse(response, 403, verdict.why);
+    // Before the token: a browser's preflight request carries none.
+    if (verdict.origin !== undefined && answerOrigin(verdict.origin, request, response)) return;
+    // A load balancer has no token; it gets states and counts, no contents or reasons.
     if (path === HEALTH_PATH) return run(health, request, response);
     const challenge = access.challenge(request.headers);
     if (challenge !== undefined)
@@ -121,48 +122,47 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
 
 const HEALTH_PATH = '/healthz';
 
-/** Proxies may ask with the whole URL; which host it names was judged by the Host header. */
+/** Proxies may send the whole URL; its host was checked as the Host header. */
 function pathOf({ url = '' }: IncomingMessage): string {
   const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
   const query = target.indexOf('?');
   return query === -1 ? target : target.slice(0, query);
 }
 
-const HEADERS: readonly string[] = [
+const ALLOWED_HEADERS: readonly string[] = [
   'authorization',
   'content-type',
   'accept',
   'last-event-id',
-  'mcp-method',
-  'mcp-name',
-  'mcp-protocol-version',
-  'mcp-session-id',
+  HEADERS.method,
+  HEADERS.name,
+  HEADERS.version,
+  HEADERS.session,
 ];
-// A tool names the headers that repeat its arguments, so they are allowed by their shape. Few tools have one.
-const PARAM_HEADER = /^mcp-param-[\w!#$%&'*+.^`|~-]{1,128}$/i;
-export const MAX_PARAM_HEADERS = 64;
+// A tool names the headers that repeat its arguments, so they are allowed by their form.
+const PARAM_HEADER = new RegExp(`^${PARAM_HEADER_PREFIX}[\\w!#$%&'*+.^\`|~-]{1,128}$`, 'i');
 
-/** Those among the headers that a browser asks to send. */
+/** The headers that repeat arguments, among those that a browser asks to send. */
 function paramHeadersIn({ headers }: IncomingMessage): readonly string[] {
   const asked = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim());
   return asked.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
 }
 
-/** Lets pages of an allowed origin read our answers; whether that was all that was asked. */
-function share(origin: string, request: IncomingMessage, response: ServerResponse): boolean {
+/** Lets pages of an allowed origin read the responses. True when the request was a preflight and is answered. */
+function answerOrigin(origin: string, request: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate');
+  response.setHeader('access-control-expose-headers', `${HEADERS.session}, www-authenticate`);
   response.setHeader('vary', 'origin, access-control-request-headers');
   if (request.method !== 'OPTIONS') return false;
   sendNothing(response, 200, {
     'access-control-allow-methods': 'GET, POST, DELETE',
-    'access-control-allow-headers': [...HEADERS, ...paramHeadersIn(request)].join(', '),
+    'access-control-allow-headers': [...ALLOWED_HEADERS, ...paramHeadersIn(request)].join(', '),
     'access-control-max-age': '600',
   });
   return true;
 }
 
-function watch(
+function logAccess(
   request: IncomingMessage,
   response: ServerResponse,
   path: string,

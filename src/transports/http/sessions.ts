@@ -1,81 +1,119 @@
 /**
- * The sessions of one endpoint, by their ids.
- * Owns: ids, how many there may be, how long an idle one is kept. Leaves alone: what a session holds.
- * Always true: an id cannot be guessed; a session in use is neither dropped nor expired.
+ * The sessions of legacy clients over streamable HTTP: one session with its streams, and the table of all of them.
+ * Owns: ids, how many there may be, how long an idle one is kept, which stream a notification goes to.
+ * Leaves alone: responses, which leave on the POST of their request (post-response.ts).
+ * Always true: an id cannot be guessed; a session in use is neither dropped nor expired; a notification goes to one stream
+ * only, and waits for the next one while there is none.
  */
 import { randomUUID } from 'node:crypto';
+import { createSession, type Session } from '../../protocol/index.ts';
+import type { EventStream } from './event-stream.ts';
+import { MAX_STREAMS, MAX_WAITING, SESSION_LIMITS } from './limits.ts';
 
-export interface SessionEntry {
-  /** Something is being answered, or a stream is open. */
+export interface HttpSession {
+  readonly session: Session;
+  /** A message is being answered, until `end`. */
+  begin(): void;
+  end(): void;
+  attach(stream: EventStream): void;
+  detach(stream: EventStream): void;
+  /** A message is being answered, or a stream is open. */
   isBusy(): boolean;
-  /** The session is over; called once, when it leaves the table. */
-  leave(): void;
+  /** Ends the session and its streams. */
+  close(): void;
 }
 
-export interface SessionTable<T extends SessionEntry> {
+export function createHttpSession(): HttpSession {
+  const streams: EventStream[] = [];
+  const waiting: string[] = [];
+  let messages = 0;
+  const session = createSession((text) => {
+    // The newest stream: an older one may be lost already.
+    const stream = streams.at(-1);
+    if (stream) return stream.send(text);
+    waiting.push(text);
+    if (waiting.length > MAX_WAITING) waiting.shift();
+  });
+  return {
+    session,
+    begin: () => void messages++,
+    end: () => void messages--,
+    attach(stream) {
+      streams.push(stream);
+      for (const text of waiting.splice(0)) stream.send(text);
+      if (streams.length > MAX_STREAMS) streams.shift()?.end();
+    },
+    detach(stream) {
+      const at = streams.indexOf(stream);
+      if (at !== -1) streams.splice(at, 1);
+    },
+    isBusy: () => messages > 0 || streams.length > 0,
+    close() {
+      session.end();
+      for (const stream of streams.splice(0)) stream.end();
+    },
+  };
+}
+
+export interface SessionTable<T> {
   readonly size: number;
-  /** Takes a session in, in place of the one that has been idle longest if need be; undefined when all are in use. */
-  add(entry: T): string | undefined;
+  /** Adds a session, in place of the one idle longest if the table is full; undefined when all are in use. */
+  add(session: T): string | undefined;
   /** Finds a session and counts that as use of it. */
   use(id: string): T | undefined;
+  /** Closes a session and forgets it. */
   remove(id: string): boolean;
-  values(): Iterable<T>;
-  /** Drops what has been idle too long. */
-  sweep(): void;
+  /** Removes the sessions that have been idle too long. */
+  removeIdle(): void;
+  closeAll(): void;
 }
 
-export interface SessionLimits {
-  readonly most: number;
-  readonly idleMs: number;
-}
-
-// Agents sit idle while their user thinks or lunches; a client whose session is gone gets 404 and opens another.
-export const SESSION_LIMITS: SessionLimits = { most: 1000, idleMs: 30 * 60_000 };
-
-export function createSessionTable<T extends SessionEntry>(
-  { most, idleMs }: SessionLimits = SESSION_LIMITS,
+export function createSessionTable<T extends Pick<HttpSession, 'isBusy' | 'close'>>(
+  { most, idleMs } = SESSION_LIMITS,
   now: () => number = () => performance.now(),
 ): SessionTable<T> {
-  // A Map keeps the order of insertion, and use inserts anew: the first is the one unused longest.
-  const tenants = new Map<string, { readonly entry: T; readonly usedAt: number }>();
+  // A Map keeps the order of insertion, and `use` inserts again: the first one has been unused longest.
+  const entries = new Map<string, { readonly session: T; readonly usedAt: number }>();
 
   function remove(id: string): boolean {
-    const found = tenants.get(id);
-    tenants.delete(id);
-    found?.entry.leave();
+    const found = entries.get(id);
+    entries.delete(id);
+    found?.session.close();
     return found !== undefined;
   }
 
-  function dropIdlest(): boolean {
-    for (const [id, { entry }] of tenants) if (!entry.isBusy()) return remove(id);
+  function removeIdlest(): boolean {
+    for (const [id, { session }] of entries) if (!session.isBusy()) return remove(id);
     return false;
   }
 
   return {
     get size() {
-      return tenants.size;
+      return entries.size;
     },
-    add(entry) {
-      if (tenants.size >= most && !dropIdlest()) return undefined;
+    add(session) {
+      if (entries.size >= most && !removeIdlest()) return undefined;
       const id = randomUUID();
-      tenants.set(id, { entry, usedAt: now() });
+      entries.set(id, { session, usedAt: now() });
       return id;
     },
     use(id) {
-      const found = tenants.get(id);
+      const found = entries.get(id);
       if (!found) return undefined;
-      tenants.delete(id);
-      tenants.set(id, { entry: found.entry, usedAt: now() });
-      return found.entry;
+      entries.delete(id);
+      entries.set(id, { session: found.session, usedAt: now() });
+      return found.session;
     },
     remove,
-    values: () => [...tenants.values()].map(({ entry }) => entry),
-    sweep() {
+    removeIdle() {
       const oldest = now() - idleMs;
-      for (const [id, { entry, usedAt }] of tenants) {
+      for (const [id, { session, usedAt }] of entries) {
         if (usedAt > oldest) return;
-        if (!entry.isBusy()) remove(id);
+        if (!session.isBusy()) remove(id);
       }
+    },
+    closeAll() {
+      for (const { session } of entries.values()) session.close();
     },
   };
 }

@@ -1,13 +1,15 @@
 /**
- * HTTP+SSE, the transport before streamable HTTP: a GET opens a stream that first names a path to POST to.
- * Owns: the pairing of stream and POSTs. Leaves alone: who may come in (doors.ts), what messages mean (protocol/).
- * Always true: a session lives exactly as long as its stream, and everything for it goes there.
+ * HTTP+SSE, the transport before streamable HTTP: a GET opens a stream whose first event names the path to POST to.
+ * Owns: which stream a POST belongs to. Leaves alone: access (access.ts), what messages mean (protocol/).
+ * Always true: a session lives exactly as long as its stream, and everything for its client leaves on that stream.
  */
 import { randomUUID } from 'node:crypto';
 import { createSession, type Handle, type Session } from '../../protocol/index.ts';
 import { type EventStream, type KeepAlive, openEventStream } from './event-stream.ts';
+import { MAX_IN_FLIGHT } from './limits.ts';
 import { type ListenOptions, listen } from './listener.ts';
-import { accepts, queryOf, refuse, sendNothing, useBody } from './requests.ts';
+import { accepts, queryOf, useBody } from './requests.ts';
+import { refuse, sendNothing } from './responses.ts';
 import { type Endpoint, MCP_PATH, type RequestHandler } from './router.ts';
 
 export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
@@ -15,10 +17,6 @@ export const serveSse = (handle: Handle, options: ListenOptions) => listen(creat
 export interface SseEndpoint extends Endpoint {
   readonly open: RequestHandler;
 }
-
-const MESSAGES_PATH = '/messages';
-// A POST is answered before its work is done, so nothing else bounds how much of that one client can start.
-export const MAX_IN_FLIGHT = 1000;
 
 export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndpoint {
   const sessions = new Map<string, SseSession>();
@@ -29,10 +27,10 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
     const id = randomUUID();
     const stream = openEventStream(response);
     const session = createSession(stream.send);
-    const leave = keepAlive.join(stream.keepAlive);
+    const stopKeepAlive = keepAlive.add(stream.keepAlive);
     sessions.set(id, { session, stream });
     response.on('close', () => {
-      leave();
+      stopKeepAlive();
       sessions.delete(id);
       session.end();
     });
@@ -48,7 +46,7 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
     if (session.calls.size >= MAX_IN_FLIGHT)
       return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
     await useBody(request, response, async (text) => {
-      // The stream may have closed while the body was on its way.
+      // The stream may have closed while the body was being read.
       if (session.ended.aborted) return refuse(response, 404, OVER);
       sendNothing(response, 202);
       await handle(session, text, { reply: stream.send, notify: stream.send });
@@ -69,6 +67,8 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
 }
 
 // --- internal ---
+
+const MESSAGES_PATH = '/messages';
 
 const OVER = 'this session is unknown or over: open a stream again';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AccessOptions, createAccess, findAccessFault } from '../../../src/transports/http/access.ts';
-import { MAX_PARAM_HEADERS } from '../../../src/transports/http/router.ts';
+import { MAX_PARAM_HEADERS } from '../../../src/transports/http/limits.ts';
 import { upstream } from '../../harness/hub.ts';
 import { makeTree } from '../../harness/tree.ts';
 import { ask, initialize, startWeb } from '../../harness/web.ts';
@@ -9,14 +9,14 @@ import { ask, initialize, startWeb } from '../../harness/web.ts';
 const local: AccessOptions = { host: '127.0.0.1', allowHosts: [], allowOrigins: [], token: undefined };
 
 const host = (name: string | undefined, options: Partial<AccessOptions> = {}) =>
-  createAccess({ ...local, ...options }).admit({ host: name }).kind;
+  createAccess({ ...local, ...options }).check({ host: name }).kind;
 const origin = (name: string, options: Partial<AccessOptions> = {}) =>
-  createAccess({ ...local, ...options }).admit({ host: 'localhost', origin: name }).kind;
+  createAccess({ ...local, ...options }).check({ host: 'localhost', origin: name }).kind;
 
 test('a loopback server is reached by loopback names alone, with any port', () => {
   for (const name of ['localhost', 'LOCALHOST:3333', '127.0.0.1', '127.0.0.1:1', '[::1]', '[::1]:65535'])
-    assert.equal(host(name), 'welcome', name);
-  const strangers = [
+    assert.equal(host(name), 'allowed', name);
+  const refused = [
     undefined,
     '',
     'evil.example.com',
@@ -33,28 +33,28 @@ test('a loopback server is reached by loopback names alone, with any port', () =
     ' localhost',
     'xn--lcalhost-54a',
   ];
-  for (const name of strangers) assert.equal(host(name), 'stranger', String(name));
+  for (const name of refused) assert.equal(host(name), 'refused', String(name));
 });
 
 test('a server bound elsewhere is also reached by its own name and by number, which nobody can rebind', () => {
   const wide = { host: '0.0.0.0' };
-  assert.equal(host('192.168.0.7:3333', wide), 'welcome');
-  assert.equal(host('[fe80::1]:3333', wide), 'welcome');
-  assert.equal(host('evil.example.com', wide), 'stranger');
-  assert.equal(host('box.local', { host: 'box.local' }), 'welcome');
-  assert.equal(host('box.local', { ...wide, allowHosts: ['Box.Local'] }), 'welcome');
-  assert.equal(host('[fd00::1]', { allowHosts: ['fd00::1'] }), 'welcome');
+  assert.equal(host('192.168.0.7:3333', wide), 'allowed');
+  assert.equal(host('[fe80::1]:3333', wide), 'allowed');
+  assert.equal(host('evil.example.com', wide), 'refused');
+  assert.equal(host('box.local', { host: 'box.local' }), 'allowed');
+  assert.equal(host('box.local', { ...wide, allowHosts: ['Box.Local'] }), 'allowed');
+  assert.equal(host('[fd00::1]', { allowHosts: ['fd00::1'] }), 'allowed');
 });
 
 test('a page is not ours for being addressed by number', () => {
-  assert.equal(origin('http://6.6.6.6', { host: '0.0.0.0' }), 'stranger');
-  assert.equal(origin('http://192.168.0.7', { host: '192.168.0.7' }), 'welcome');
+  assert.equal(origin('http://6.6.6.6', { host: '0.0.0.0' }), 'refused');
+  assert.equal(origin('http://192.168.0.7', { host: '192.168.0.7' }), 'allowed');
 });
 
 test('an origin passes when its host is ours or when it was allowed by name', () => {
   for (const name of ['http://localhost:6274', 'https://127.0.0.1', 'http://[::1]:1', 'HTTP://LocalHost'])
-    assert.equal(origin(name), 'welcome', name);
-  const strangers = [
+    assert.equal(origin(name), 'allowed', name);
+  const refused = [
     'null',
     '',
     'http://evil.com',
@@ -69,12 +69,12 @@ test('an origin passes when its host is ours or when it was allowed by name', ()
     'http://localhost http://evil.com',
     'chrome-extension://abc',
   ];
-  for (const name of strangers) assert.equal(origin(name), 'stranger', name);
+  for (const name of refused) assert.equal(origin(name), 'refused', name);
   const allowed = { allowOrigins: ['https://app.example.com', 'chrome-extension://abc'] };
-  assert.equal(origin('https://app.example.com', allowed), 'welcome');
-  assert.equal(origin('chrome-extension://abc', allowed), 'welcome');
-  assert.equal(origin('http://app.example.com', allowed), 'stranger');
-  assert.equal(origin('https://app.example.com:8443', allowed), 'stranger');
+  assert.equal(origin('https://app.example.com', allowed), 'allowed');
+  assert.equal(origin('chrome-extension://abc', allowed), 'allowed');
+  assert.equal(origin('http://app.example.com', allowed), 'refused');
+  assert.equal(origin('https://app.example.com:8443', allowed), 'refused');
 });
 
 test('only the token itself is taken for the token', () => {

@@ -3,12 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import {
-  createKeepAlive,
-  type EventStream,
-  MAX_UNREAD,
-  openEventStream,
-} from '../../../src/transports/http/event-stream.ts';
+import { createKeepAlive, type EventStream, openEventStream } from '../../../src/transports/http/event-stream.ts';
+import { MAX_UNREAD } from '../../../src/transports/http/limits.ts';
 
 /** A stream to a client that has not read anything yet. */
 async function start(t: TestContext): Promise<{ stream: EventStream; response: ServerResponse; client: Socket }> {
@@ -28,7 +24,7 @@ async function start(t: TestContext): Promise<{ stream: EventStream; response: S
   return { stream: openEventStream(response), response, client };
 }
 
-test('a reader that does not read is dropped before it costs much more than the limit', async (t) => {
+test('a client that does not read is dropped before much more than the limit waits for it', async (t) => {
   const { stream, response } = await start(t);
   const message = JSON.stringify('x'.repeat(64 * 1024));
   let most = 0;
@@ -39,13 +35,13 @@ test('a reader that does not read is dropped before it costs much more than the 
     await new Promise((turn) => setImmediate(turn));
   }
   assert.ok(most <= MAX_UNREAD + 2 * message.length, `${most} bytes were held`);
-  // What comes after is lost on nobody, and harms nobody.
+  // Calls after that do nothing.
   stream.send('more');
   stream.keepAlive();
   stream.end();
 });
 
-test('a reader that takes nothing from one beat to the next is dropped; one that does is not', async (t) => {
+test('a client that reads nothing between two keep-alives is dropped; one that reads is not', async (t) => {
   const { stream, response, client } = await start(t);
   // More than the kernel takes without a reader.
   while (response.writableLength === 0) stream.send('x'.repeat(256 * 1024));
@@ -65,18 +61,18 @@ test('a reader that takes nothing from one beat to the next is dropped; one that
   client.destroy();
 });
 
-test('one clock beats for all who joined, until they leave', async (t) => {
-  const pulse = createKeepAlive(5);
-  // A pulse keeps no process alive, this one's neither.
+test('one timer calls every task until it is removed', async (t) => {
+  const keepAlive = createKeepAlive(5);
+  // The timer does not keep the process alive, so the test does.
   const alive = setInterval(() => {}, 1000);
   t.after(() => clearInterval(alive));
-  const beats: string[] = [];
-  const leave = pulse.join(() => beats.push('a'));
-  await new Promise<void>((done) => pulse.join(() => (beats.push('b') > 3 ? done() : undefined)));
-  assert.deepEqual(beats.slice(0, 4), ['a', 'b', 'a', 'b']);
-  leave();
-  beats.length = 0;
-  await new Promise<void>((done) => pulse.join(done));
-  assert.ok(!beats.includes('a'));
-  pulse.stop();
+  const calls: string[] = [];
+  const remove = keepAlive.add(() => calls.push('a'));
+  await new Promise<void>((done) => keepAlive.add(() => (calls.push('b') > 3 ? done() : undefined)));
+  assert.deepEqual(calls.slice(0, 4), ['a', 'b', 'a', 'b']);
+  remove();
+  calls.length = 0;
+  await new Promise<void>((done) => keepAlive.add(done));
+  assert.ok(!calls.includes('a'));
+  keepAlive.stop();
 });

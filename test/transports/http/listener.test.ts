@@ -61,7 +61,7 @@ test('what is said before the answer makes it a stream that ends with the answer
 });
 
 test('a call that takes long becomes a stream, so that nobody in between hangs up', async (t) => {
-  const server = await startSlow(t, { beatMs: 20 });
+  const server = await startSlow(t, { streamKeepAliveMs: 20 });
   const asking = openStream(t, server.url, waitModern);
   const call = await server.called();
   const stream = await asking;
@@ -133,7 +133,7 @@ test('closing the library closes its listeners (11.28)', async (t) => {
 });
 
 test('an answer that takes too long does not keep the server from ending', async (t) => {
-  const server = await startSlow(t, { lastAnswersMs: 50 });
+  const server = await startSlow(t, { lastResponsesMs: 50 });
   const asking = ask(server.url, waitModern);
   asking.catch(() => {}); // Looked at below.
   await server.called();
@@ -219,7 +219,7 @@ test('a port in use, a host that is none and one that is too open are one line e
 });
 
 test('a connection that has asked nothing does not hold up the end', async (t) => {
-  const server = await startSlow(t, { lastAnswersMs: 60_000 });
+  const server = await startSlow(t, { lastResponsesMs: 60_000 });
   const socket = connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
   // A request of its own shows that the server has taken the connection before it.
@@ -229,7 +229,7 @@ test('a connection that has asked nothing does not hold up the end', async (t) =
 });
 
 test('a client that dawdles over its headers or its body is dropped', async (t) => {
-  const server = await startSlow(t, { headersMs: 200, requestMs: 300, lookMs: 50 });
+  const server = await startSlow(t, { headersMs: 200, requestMs: 300, checkMs: 50 });
   const half = await keepOpen(t, server.port);
   assert.match(await half('POST /mcp HTTP/1.1\r\nHost: loc'), /^HTTP\/1.1 408 /);
   const body = await keepOpen(t, server.port);

@@ -5,13 +5,13 @@ import { createSessionTable } from '../../../src/transports/http/sessions.ts';
 function tableOf(most: number) {
   const clock = { now: 0 };
   const left: string[] = [];
-  const table = createSessionTable<ReturnType<typeof tenant>>({ most, idleMs: 100 }, () => clock.now);
-  const tenant = (name: string, busy = false) => ({ busy, isBusy: () => busy, leave: () => void left.push(name) });
-  const add = (name: string, busy = false) => table.add(tenant(name, busy));
+  const table = createSessionTable<ReturnType<typeof entry>>({ most, idleMs: 100 }, () => clock.now);
+  const entry = (name: string, busy = false) => ({ busy, isBusy: () => busy, close: () => void left.push(name) });
+  const add = (name: string, busy = false) => table.add(entry(name, busy));
   return { table, add, clock, left };
 }
 
-test('when the table is full the one idle longest makes room', () => {
+test('when the table is full, the session idle longest is removed', () => {
   const { table, add, left } = tableOf(3);
   const [first] = ['a', 'b', 'c'].map((name) => add(name));
   table.use(first ?? '');
@@ -28,7 +28,7 @@ test('a session in use is neither dropped nor expired', () => {
   assert.deepEqual(left, ['idle']);
   assert.equal(add('one too many'), undefined);
   clock.now = 1000;
-  table.sweep();
+  table.removeIdle();
   assert.equal(table.size, 2);
 });
 
@@ -39,10 +39,10 @@ test('a session expires after its idle time, counted from its last use', () => {
   clock.now = 60;
   assert.ok(table.use(a));
   clock.now = 120;
-  table.sweep();
+  table.removeIdle();
   assert.deepEqual(left, ['b']);
   clock.now = 161;
-  table.sweep();
+  table.removeIdle();
   assert.deepEqual(left, ['b', 'a']);
   assert.equal(table.use(a), undefined);
 });

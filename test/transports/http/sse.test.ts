@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { MAX_IN_FLIGHT } from '../../../src/transports/http/sse.ts';
+import { MAX_IN_FLIGHT } from '../../../src/transports/http/limits.ts';
 import { startSlow, waitLegacy } from '../../harness/slow.ts';
 import { makeTree, skillText } from '../../harness/tree.ts';
 import { ask, initialize, openStream, startWeb } from '../../harness/web.ts';
