@@ -9,7 +9,7 @@ import { createPacer, runSteps } from '../files/pace.ts';
 import type { Contribution, Problem, Resource, Skill, Snapshot, Template, UpstreamTool } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
 import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
-import { uriSteps } from '../skills/uris.ts';
+import { assignUris } from '../skills/uris.ts';
 import type { Fingerprints } from './copies.ts';
 
 export interface SnapshotOptions {
@@ -38,7 +38,7 @@ export async function buildSnapshot(
   const { skills, tools, resources, unmatched } = chosen;
   const { templates, repeated } = foldTemplates(chosen.templates);
   const names = createNames(skills, findDuplicates(skills, options.fingerprints));
-  const { uris, problems: unaddressed } = await runSteps(uriSteps(names.listed), createPacer());
+  const { uris, problems: unaddressed } = await runSteps(assignUris(names.listed), createPacer());
   const problems = contributions.flatMap(({ problems = [] }) => problems);
   return Object.freeze({
     generation,

@@ -1,28 +1,26 @@
 /**
- * The texts of skills behind their front matter, for one request that looks at many.
- * Owns: how long one request waits for upstream servers. Leaves alone: what is looked for (search.ts).
- * Always true: an upstream server that does not answer costs a request PATIENCE_MS at most, and nobody else's texts.
+ * The bodies of skills (their text after the front matter), for one request that reads many.
+ * Owns: how long one request waits for upstream servers. Leaves alone: the search (search.ts).
+ * Always true: a server that does not answer delays a request by UPSTREAM_TEXTS_MS at most, and no other server's texts.
  */
 
 import { createPacer } from '../files/pace.ts';
 import type { ListedSkill, Skill } from '../model.ts';
 import { bodyStart } from './front-matter.ts';
-
-/** A person or a model waits for a search; what a server gives later is there for the next one. */
-export const PATIENCE_MS = 2000;
+import { MAX_UPSTREAM_TEXTS, UPSTREAM_LANES, UPSTREAM_TEXTS_MS } from './limits.ts';
 
 export interface Bodies {
   /** Undefined when it cannot be read, or not in time. */
   of(skill: Skill): Promise<string | undefined>;
-  /** Calls `look` for each, with rests in between: our own in their order, those of each server beside them. */
-  visit(listed: readonly ListedSkill[], statOf: (one: ListedSkill) => Promise<void>): Promise<void>;
-  /** Nothing more is wanted. */
+  /** Calls `act` for each skill, with breaks: local skills in their order, those of each server at the same time. */
+  visit(listed: readonly ListedSkill[], act: (one: ListedSkill) => Promise<void>): Promise<void>;
+  /** Must be called at the end of the request. */
   close(): void;
 }
 
 export function createBodies(signal: AbortSignal): Bodies {
   const asked = new Map<Skill, Promise<string | undefined>>();
-  let room = MOST_HELD;
+  let room = MAX_UPSTREAM_TEXTS;
   let isOver = false;
   let end = () => {};
   const over = new Promise<undefined>((done) => {
@@ -31,10 +29,10 @@ export function createBodies(signal: AbortSignal): Bodies {
       done(undefined);
     };
   });
-  const timer = setTimeout(end, PATIENCE_MS);
+  const timer = setTimeout(end, UPSTREAM_TEXTS_MS);
 
   async function fetch(skill: Skill): Promise<string | undefined> {
-    const body = await bodyIn(skill);
+    const body = await readBody(skill);
     room -= body?.length ?? 0;
     if (room < 0) asked.delete(skill);
     return body;
@@ -42,18 +40,18 @@ export function createBodies(signal: AbortSignal): Bodies {
 
   return {
     of(skill) {
-      if (skill.location !== 'mcp') return bodyIn(skill);
+      if (skill.location !== 'mcp') return readBody(skill);
       const known = asked.get(skill) ?? (isOver ? over : Promise.race([fetch(skill), over]));
       asked.set(skill, known);
       return known;
     },
-    async visit(listed, statOf) {
+    async visit(listed, act) {
       const pace = createPacer();
       const walk = async (lane: readonly ListedSkill[]) => {
         for (const one of lane) {
           await pace();
           if (signal.aborted) return;
-          await statOf(one);
+          await act(one);
         }
       };
       await Promise.all(lanesOf(listed).map(walk));
@@ -67,27 +65,22 @@ export function createBodies(signal: AbortSignal): Bodies {
 
 // --- internal ---
 
-// Of what upstream servers gave for one request, in characters: an excerpt is then cut without asking again.
-const MOST_HELD = 16 * 1024 * 1024;
-// So many skills of one server are asked for at a time.
-const LANES = 4;
-
-async function bodyIn(skill: Skill): Promise<string | undefined> {
+async function readBody(skill: Skill): Promise<string | undefined> {
   try {
     const text = skill.text ?? (await skill.read());
     return text.slice(bodyStart(text));
   } catch {
-    return undefined; // Gone or closed since the scan: its name and description can still be found.
+    return undefined; // Deleted or closed since the scan: a search still finds its name and description.
   }
 }
 
-/** All that lies on this machine, and for every server some lanes of its own: a silent one holds up nobody else. */
+/** One lane for local skills, and several for each server: a server that does not answer delays no other. */
 function lanesOf(listed: readonly ListedSkill[]): readonly (readonly ListedSkill[])[] {
   const lanes = new Map<string, ListedSkill[]>();
   let nth = 0;
   for (const one of listed) {
     const { location, provider } = one.skill;
-    const name = location === 'mcp' ? `${nth++ % LANES} ${provider}` : '';
+    const name = location === 'mcp' ? `${nth++ % UPSTREAM_LANES} ${provider}` : '';
     const lane = lanes.get(name);
     if (lane) lane.push(one);
     else lanes.set(name, [one]);

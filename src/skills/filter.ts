@@ -1,7 +1,8 @@
 /**
  * `--include` and `--exclude`: one language for skills and for upstream tools.
- * Owns: what a pattern means. Leaves alone: what happens to the rest.
- * Always true: includes unite, excludes win; a pattern that names nothing selects nothing and is reported.
+ * Owns: the meaning of a pattern. Leaves alone: when items are filtered (catalog/snapshot.ts, hub/).
+ * Always true: an item is kept when an include pattern matches, or there is none, and no exclude pattern matches; a
+ * pattern that matches nothing is reported.
  */
 import picomatch from 'picomatch';
 import type { Plugin, Problem } from '../model.ts';
@@ -9,14 +10,14 @@ import { visibleLine } from '../text.ts';
 import { nameKey } from './names.ts';
 import type { Patterns } from './patterns.ts';
 
-/** What a pattern looks at. `group` is a provider or an upstream server. */
+/** The fields that patterns are matched with. `group` is a provider or an upstream server. */
 export interface Subject {
   readonly name: string;
   readonly group: string;
   readonly plugin?: Plugin | undefined;
 }
 
-/** `groups`: provider and server names that exist even when they hold nothing. */
+/** `groups`: providers and servers that exist, also without items. */
 export type Filter = <T>(
   items: readonly T[],
   subjectOf: (item: T) => Subject,
@@ -34,7 +35,7 @@ export function createFilter({ include, exclude }: Patterns): Filter {
     const subjects = items.map((item) => keysOf(subjectOf(item)));
     const known = new Set([...groups.map(nameKey), ...subjects.map(({ group }) => group)]);
     const testOf = (pattern: string): Test =>
-      // A word that names a provider or server means that, not a skill that happens to share its name.
+      // The name of a provider or server means all its items, not a skill that has the same name.
       known.has(nameKey(pattern)) ? ({ group }) => group === nameKey(pattern) : (globs.get(pattern) ?? nothing);
     const [wanted, unwanted] = [include.map(testOf), exclude.map(testOf)];
     const kept = items.filter((_item, at) => {
@@ -50,11 +51,11 @@ export function createFilter({ include, exclude }: Patterns): Filter {
 
 // --- internal ---
 
-/** A subject's words as they are compared. */
+/** The fields in the form in which they are compared. */
 interface Keys {
   readonly name: string;
   readonly group: string;
-  /** `plugin` and `plugin@marketplace`; none for anything else. */
+  /** `plugin` and `plugin@marketplace`; empty for other items. */
   readonly plugins: readonly string[];
 }
 
@@ -65,11 +66,11 @@ const nothing: Test = () => false;
 
 function keysOf({ name, group, plugin }: Subject): Keys {
   const plugins = plugin ? [plugin.name, `${plugin.name}@${plugin.marketplace}`].map(nameKey) : [];
-  // As it is listed: what nobody sees in a name must not get it past a pattern.
+  // As it is listed: invisible characters in a name must not hide it from a pattern.
   return { name: nameKey(visibleLine(name)), group: nameKey(group), plugins };
 }
 
-/** What a pattern means that is not simply the name of a group. */
+/** For a pattern that is not the name of a group. */
 function compile(pattern: string): Test {
   if (nameKey(pattern) === '@plugins') return ({ plugins }) => plugins.length > 0;
   const whole = glob(pattern);
@@ -84,19 +85,19 @@ function compile(pattern: string): Test {
   };
 }
 
-/** Names are not paths: a star also crosses slashes and leading dots, and `!` is only a character. */
+/** Names are not paths: a star also matches slashes and leading dots, and `!` is a plain character. */
 function glob(pattern: string): Glob {
-  // A provider or plugin and nothing behind its colon names nothing, and neither does what no name is long enough for.
+  // An empty part, as in `claude:`, and a pattern longer than any name match nothing.
   if (pattern === '' || pattern.length > LONGEST_PATTERN) return () => false;
   const key = nameKey(pattern);
   if (/^[^\\[\]{}()|+@!]*$/.test(key)) return (text) => matchesStars(key, text);
-  // The glob library tries every way to share a name among the stars.
+  // The glob package tries every split of the name among the stars.
   if (key.split('*').length - 1 > MOST_STARS) return () => false;
   const matches = picomatch(slashless(key), { dot: true, nonegate: true });
   return (text) => text.length <= LONGEST_MATCHED && matches(slashless(text));
 }
 
-/** Letters, `*` for any of them and `?` for one: in time that grows with both texts, and no faster. */
+/** Plain characters, `*` for any number of them and `?` for one. The time is at most the product of the lengths. */
 function matchesStars(pattern: string, text: string): boolean {
   let [at, place, star, retry] = [0, 0, -1, 0];
   while (place < text.length) {
@@ -107,7 +108,7 @@ function matchesStars(pattern: string, text: string): boolean {
       at++;
       place++;
     } else if (star !== -1) {
-      // The last star takes one letter more; those before it need not.
+      // The last star takes one more character; the stars before it need not be tried again.
       at = star + 1;
       place = ++retry;
     } else return false;
@@ -116,11 +117,11 @@ function matchesStars(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-// The glob library refuses patterns of 64 KiB with an exception.
+// The glob package throws for patterns of 64 KiB.
 const LONGEST_PATTERN = 10_000;
-// Names come from outside. In 128 letters four stars take some 30 ms at worst, and each further one a hundred times more.
+// Names come from outside. Four stars in 128 characters take some 30 ms at worst; each further one a hundred times that.
 const LONGEST_MATCHED = 128;
 const MOST_STARS = 4;
 
-// Stands for a slash on both sides of the comparison; no name or pattern contains it.
+// Replaces a slash on both sides of the comparison; no name or pattern contains it.
 const slashless = (text: string) => text.replaceAll('/', '\u0001');

@@ -1,12 +1,12 @@
 /**
- * What somebody may have meant who misspelt a name.
- * Always true: the cost is bounded, however long or many the names are (10,000 of 100 characters: some 10 ms).
+ * The names closest to a misspelt one.
+ * Always true: the time is linear in the number of names, however long they are (10,000 of 100 characters: some 10 ms).
  */
 import leven from 'leven';
 
-// A longer "name" is no misspelling of anything, and comparing it would only cost time.
+// Longer words are not compared: no name is that long, and the time grows with the square of the length.
 const LONGEST = 100;
-// Who mistypes more than this many characters means something else.
+// With more wrong characters than this, another name was meant.
 const FARTHEST = 6;
 
 /** The items with a spelling close to `word`, nearest first; among equals, in their order. */
@@ -24,7 +24,7 @@ export function nearest<T>(word: string, items: readonly T[], spellings: (item: 
 
 // --- internal ---
 
-/** Edits from the word to a spelling; one that contains the word is near whatever its length; others are endlessly far. */
+/** The number of edits from the word to a spelling; a spelling that contains the word is near; others are Infinity. */
 function createMeasure(word: string): (spelling: string) => number {
   const reach = Math.min(Math.max(2, Math.floor(word.length / 3)), FARTHEST);
   const letters = countLetters(word);
@@ -49,7 +49,7 @@ function countLetters(text: string): Uint8Array {
   return counts;
 }
 
-/** Never more than the edits between two texts, and far cheaper to find. */
+/** A lower bound of the number of edits, which is much faster to compute. */
 function lettersApart(a: Uint8Array, b: Uint8Array): number {
   let [missing, extra] = [0, 0];
   for (let at = 0; at < BUCKETS; at++) {

@@ -1,4 +1,4 @@
-/** The patterns of `--include` and `--exclude` as they are written; what they mean is in filter.ts. */
+/** The patterns of `--include` and `--exclude` as text. filter.ts has their meaning, and loads the glob package. */
 
 export interface Patterns {
   readonly include: readonly string[];
@@ -6,8 +6,8 @@ export interface Patterns {
 }
 
 /**
- * Splits `a,b` but not `{a,b}`; blanks around patterns do not count. A value without any pattern in it stays as an
- * empty one, which selects nothing: `--include "$UNSET"` must not come to mean everything.
+ * Splits `a,b` but not `{a,b}`, and trims the parts. A value without a pattern becomes an empty pattern, which matches
+ * nothing: `--include "$UNSET"` must not include everything.
  */
 export function splitPatterns(values: readonly string[]): readonly string[] {
   return values.flatMap((value) => {
@@ -20,7 +20,7 @@ export function splitPatterns(values: readonly string[]): readonly string[] {
 
 // --- internal ---
 
-/** By the place of a brace, how many more are open after it; braces without a partner are only characters. */
+/** By position of a brace: the change in depth. Braces without a partner are plain characters. */
 function closedBraces(text: string): ReadonlyMap<number, 1 | -1> {
   const steps = new Map<number, 1 | -1>();
   const open: number[] = [];

@@ -1,8 +1,8 @@
 /**
  * The roots that installed Claude plugins contribute.
- * Owns: what installed_plugins.json, settings, manifests and marketplaces mean. Leaves alone: the skills (scan.ts).
- * Always true: a plugin gives only the skills it names, never the rest of a repository it shares with others; what
- * cannot be understood is a Problem of its own and stops nothing else.
+ * Owns: the meaning of installed_plugins.json, settings, manifests and marketplaces. Leaves alone: the skills (scan.ts).
+ * Always true: a plugin gives only the skills it names, never the rest of a repository that several plugins share; a file
+ * that cannot be understood is a Problem and affects nothing else.
  */
 import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -30,7 +30,7 @@ export interface Plugins {
   readonly watched: readonly Watched[];
 }
 
-/** Gives a function that finds what is installed at the moment it is called. */
+/** Gives a function that finds the plugins that are installed when it is called. */
 export function createPluginFinder(options: PluginOptions): () => Plugins {
   const { cwd, followSymlinks } = options;
   const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
@@ -54,9 +54,9 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
       const path = installPath(value, pluginsRoot, cwd, report);
       if (path === undefined) return [];
       const plugin = pluginOf(id);
-      const bound = followSymlinks ? {} : { within: path };
+      const within = followSymlinks ? undefined : path;
       const named = namedSkills(path, plugin, pluginsRoot, read);
-      return skillDirectories(path, named, report).map((found) => ({ ...PLUGIN_ROOT, ...bound, ...found, plugin }));
+      return skillDirectories(path, named, report).map((found) => ({ ...PLUGIN_ROOT, within, ...found, plugin }));
     });
     return { roots, problems, watched: [file, ...settings].map(watchEntry) };
   };
@@ -64,7 +64,7 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
 
 // --- internal ---
 
-// What a message shows of a text that a file may make as long as it likes.
+// How much of a text from a file a message shows.
 const LONGEST_ID = 100;
 const LONGEST_PATH = 300;
 
@@ -85,7 +85,7 @@ const MarketplaceEntry = v.object({ name: v.string(), skills: SkillPaths });
 const KnownMarketplaces = v.record(v.string(), v.unknown());
 const KnownMarketplace = v.object({ installLocation: v.string() });
 
-/** Later ones win. */
+/** In order: a later file overrides an earlier one. */
 function settingsFiles(options: PluginOptions): readonly string[] {
   const project = join(options.cwd, '.claude');
   const user = join(claudeHome(options), 'settings.json');
@@ -97,16 +97,16 @@ function enabledIn(path: string, read: JsonReader): Readonly<Record<string, unkn
   return settings.kind === 'read' ? settings.value.enabledPlugins : {};
 }
 
-/** `plugin@marketplace`; a plugin's own name may hold an @, a marketplace's may not. */
+/** `plugin@marketplace`; the name of a plugin may contain an @, that of a marketplace may not. */
 function pluginOf(id: string): Plugin {
   const at = id.lastIndexOf('@');
   return at > 0 ? { name: id.slice(0, at), marketplace: id.slice(at + 1) } : { name: id, marketplace: 'local' };
 }
 
-// The more particular one comes first; what is neither is for every project.
+// The narrower scope comes first; any other scope is for every project.
 const SCOPES: readonly (string | undefined)[] = ['local', 'project'];
 
-/** Where the plugin lies that counts for this project. `value` has one installation (version 1) or a list of them. */
+/** The directory of the installation for this project. `value`: one installation (version 1) or a list of them. */
 function installPath(
   value: unknown,
   pluginsRoot: string,
@@ -126,7 +126,7 @@ function installPath(
   const path = paths.find((one) => kindAt(one).kind === 'directory');
   if (path !== undefined || paths[0] === undefined) return path;
   const found = kindAt(paths[0]);
-  const why = found.kind === 'closed' ? `which cannot be looked at (${found.why})` : 'where there is no directory';
+  const why = found.kind === 'closed' ? `which cannot be read (${found.why})` : 'where there is no directory';
   report(`is installed at ${shorten(paths[0], LONGEST_PATH)}, ${why}`);
   return undefined;
 }
@@ -137,10 +137,10 @@ function isSameProject(projectPath: string | undefined, cwd: string): boolean {
 
 type Kind =
   | { readonly kind: 'directory' | 'file' | 'missing' }
-  /** The system does not tell: no right to look, a circle of links, no name it could have. */
+  /** The system refuses: no access, a circle of links, an impossible name. */
   | { readonly kind: 'closed'; readonly why: string };
 
-/** Whatever is wrong with a path that a plugin names stays with that plugin: nothing is thrown. */
+/** Never throws: a bad path in one plugin must not affect the others. */
 function kindAt(path: string): Kind {
   try {
     return { kind: statSync(path).isDirectory() ? 'directory' : 'file' };
@@ -150,8 +150,8 @@ function kindAt(path: string): Kind {
 }
 
 /**
- * The paths that the manifest or the marketplace entry names; undefined when neither has a say.
- * While a file that has one cannot be understood, nothing is named: guessing could give the plugin another one's skills.
+ * The paths in the manifest or the marketplace entry; undefined when neither has the field.
+ * While one of the files cannot be understood there are none: a guess could give the plugin another plugin's skills.
  */
 function namedSkills(
   path: string,
@@ -175,12 +175,12 @@ function namedSkills(
   return undefined;
 }
 
-/** Where the marketplace of a plugin may lie; the plugin may also be a copy of the whole of it. */
+/** Where the marketplace of a plugin may be; the plugin may also be a copy of the whole marketplace. */
 function marketplaceHomes(path: string, { marketplace }: Plugin, pluginsRoot: string, read: JsonReader): string[] {
   const known = read(join(pluginsRoot, 'known_marketplaces.json'), KnownMarketplaces);
   const entry = known.kind === 'read' ? v.safeParse(KnownMarketplace, known.value[marketplace]) : undefined;
-  const told = entry?.success ? [resolve(pluginsRoot, entry.output.installLocation)] : [];
-  return [join(pluginsRoot, 'marketplaces', marketplace), ...told, path];
+  const located = entry?.success ? [resolve(pluginsRoot, entry.output.installLocation)] : [];
+  return [join(pluginsRoot, 'marketplaces', marketplace), ...located, path];
 }
 
 /** Each named path is a skill or a directory of skills. */
@@ -190,10 +190,10 @@ function skillDirectories(
   report: (what: string) => void,
 ): readonly Pick<Root, 'directory' | 'depth'>[] {
   if (named === undefined) return [{ directory: join(path, 'skills'), depth: 1 }];
-  if (named.length > MOST_NAMED) report(`names ${named.length} paths of skills; ${MOST_NAMED} are taken`);
+  if (named.length > MOST_NAMED) report(`names ${named.length} paths of skills; only the first ${MOST_NAMED} are used`);
   return named.slice(0, MOST_NAMED).flatMap((relative) => {
     const target = resolve(path, relative);
-    // Some manifests name the file instead of its directory.
+    // Some manifests give the file instead of its directory.
     const isHead = basename(target) === SKILL_FILE && kindAt(target).kind === 'file';
     const directory = isHead ? dirname(target) : target;
     if (!isBelow(directory, path)) {
@@ -202,8 +202,8 @@ function skillDirectories(
     }
     const found = kindAt(directory);
     if (found.kind === 'file' || found.kind === 'closed') {
-      const why = found.kind === 'closed' ? found.why : 'it is no directory';
-      report(`names skills at ${shorten(relative, LONGEST_PATH)}, which cannot be looked into (${why})`);
+      const why = found.kind === 'closed' ? found.why : 'it is not a directory';
+      report(`names skills at ${shorten(relative, LONGEST_PATH)}, which cannot be read (${why})`);
       return [];
     }
     const isSkill = kindAt(join(directory, SKILL_FILE)).kind !== 'missing';

@@ -1,10 +1,11 @@
 /**
- * Which directories are looked into for skills, in order of precedence.
- * Owns: the table of providers. Leaves alone: what is inside a root (scan.ts), plugins (plugins.ts).
+ * The directories that are searched for skills, in order of precedence.
+ * Owns: the table of providers. Leaves alone: the skills below a root (scan.ts), plugins (plugins.ts).
  * Always true: custom roots come first, then `agents`, then the other providers by name; project before global.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { compare } from '../compare.ts';
 import { isSameDirectory } from '../files/stats.ts';
 import type { Location, Plugin } from '../model.ts';
 import { MAX_DEPTH } from './limits.ts';
@@ -13,11 +14,11 @@ export interface Root {
   readonly directory: string;
   readonly provider: string;
   readonly location: Location;
-  readonly plugin?: Plugin;
+  readonly plugin: Plugin | undefined;
   /** How many levels below the directory a skill may lie. */
   readonly depth: number;
-  /** Links that leave this directory are not followed. */
-  readonly within?: string;
+  /** Symbolic links that leave this directory are not followed. Undefined: all are. */
+  readonly within: string | undefined;
 }
 
 export interface Surroundings {
@@ -36,16 +37,16 @@ export interface RootOptions extends Surroundings {
 
 export function findRoots(options: RootOptions): readonly Root[] {
   const { cwd, scanDefaultDirs, followSymlinks } = options;
-  // Whatever a cloned repository brings along must not lead out of it.
-  const inProject = followSymlinks ? {} : { within: cwd };
+  // The links of a cloned repository must not lead out of it.
+  const within = followSymlinks ? undefined : cwd;
   const custom = (directory: string) => rootAt(expandHome(options, directory), 'custom', 'custom');
   const asked = [...options.skillDirs, ...(options.root === undefined ? [] : [options.root])].map(custom);
   if (!scanDefaultDirs) return asked;
-  // Started from the home directory, the global skills are there and the project has none of its own.
+  // In the home directory the skills are the global ones, and the project has none of its own.
   const atHome = isSameDirectory(cwd, options.home);
   const global = globalRoots(options, atHome);
-  const own = options.root === undefined ? ownRoots(cwd, global).map((root) => ({ ...root, ...inProject })) : [];
-  const project = atHome ? [] : projectRoots(cwd).map((root) => ({ ...root, ...inProject }));
+  const own = options.root === undefined ? ownRoots(cwd, global).map((root) => ({ ...root, within })) : [];
+  const project = atHome ? [] : projectRoots(cwd).map((root) => ({ ...root, within }));
   const [first, rest] = [own.filter(isCustom), own.filter((root) => !isCustom(root))];
   return [...asked, ...first, ...[...rest, ...project, ...global].sort(byPrecedence)];
 }
@@ -55,7 +56,7 @@ export function claudeHome(surroundings: Surroundings): string {
   return expandHome(surroundings, surroundings.env.CLAUDE_CONFIG_DIR || '~/.claude');
 }
 
-/** A path as its user means it. Clients start us without a shell, so a `~` comes to us as it was written. */
+/** An absolute path. Clients start this program without a shell, so a `~` is not expanded yet. */
 export function expandHome({ home, cwd }: Surroundings, path: string): string {
   return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(cwd, path);
 }
@@ -64,12 +65,12 @@ export function expandHome({ home, cwd }: Surroundings, path: string): string {
 
 const UNIVERSAL = 'agents';
 
-// Looked for even while they do not exist, so that the first skill in one of them is noticed at once.
+// Roots even while they do not exist, so that they are watched and the first skill in one of them is noticed at once.
 const WELL_KNOWN = ['.agents', '.claude', '.codex'];
 
 const isCustom = ({ location }: Root) => location === 'custom';
 
-/** `./skills`. Clients also start us in a provider's own directory, where it is that provider's. */
+/** `./skills`. In a provider's own directory, such as `~/.claude`, it belongs to that provider. */
 function ownRoots(cwd: string, global: readonly Root[]): Root[] {
   const directory = join(cwd, 'skills');
   if (global.some((root) => isSameDirectory(root.directory, directory))) return [];
@@ -81,7 +82,7 @@ function projectRoots(cwd: string): Root[] {
   return dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project'));
 }
 
-/** `atHome`: what would else be the project's directories are looked into too, though the user has moved them. */
+/** `atHome`: the usual directories are searched too when the user has moved them; elsewhere they are the project's. */
 function globalRoots(options: RootOptions, atHome: boolean): Root[] {
   const { home, env } = options;
   const moved = new Map([
@@ -101,13 +102,13 @@ function globalRoots(options: RootOptions, atHome: boolean): Root[] {
 }
 
 function rootAt(directory: string, name: string, location: Location): Root {
-  return { directory, provider: providerOf(name), location, depth: MAX_DEPTH };
+  return { directory, provider: providerOf(name), location, plugin: undefined, depth: MAX_DEPTH, within: undefined };
 }
 
-/** By name, but the older spelling behind the one that is used now. */
+/** By name, but the older spelling after the current one. */
 function byAge(a: string, b: string): number {
   const key = (name: string) => (name === '.agent' ? '.agents ' : name);
-  return key(a) < key(b) ? -1 : 1;
+  return compare(key(a), key(b));
 }
 
 /** `.agent` is an older spelling of `.agents`. */
@@ -125,7 +126,7 @@ function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory).sort();
   } catch {
-    return []; // A missing or closed home directory has no skills: nothing to report.
+    return []; // A home directory that is missing or closed has no skills; this is not reported.
   }
 }
 
@@ -137,14 +138,13 @@ function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // Missing, or not ours to look into.
+    return false; // Missing, or no access.
   }
 }
 
-/** Universal before the rest, then by provider; the sort is stable, so project stays before global. */
+/** Universal first, then by provider; the sort is stable, so project stays before global. */
 function byPrecedence(a: Root, b: Root): number {
-  const [first, second] = [rank(a), rank(b)];
-  return first < second ? -1 : first > second ? 1 : 0;
+  return compare(rank(a), rank(b));
 }
 
 function rank({ provider }: Root): string {

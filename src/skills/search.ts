@@ -1,10 +1,9 @@
 /**
  * Finding skills by words: every word of the query must occur in a skill's names, description or body.
- * Owns: what a word is, the order of hits, excerpts. Leaves alone: where the texts come from (bodies.ts).
- * Always true: equal skills and queries give equal hits in equal order; a file that has not changed is not read again
- * unless memory was full when it was scanned.
- * Memory: none of its own. Texts are searched as they are held, without a lower-cased copy (measured: a third of the
- * time that folding every text would take, and no second 64 MiB).
+ * Owns: how a query is split into words, the order of hits, excerpts. Leaves alone: reading the texts (bodies.ts).
+ * Always true: equal skills and queries give equal hits in equal order; an unchanged file is not read again unless memory
+ * for texts was full when it was scanned.
+ * Texts are searched without a lower-cased copy (measured: a third of the time, and no second 64 MiB).
  */
 import { basename } from 'node:path';
 import { compare } from '../compare.ts';
@@ -15,15 +14,15 @@ import { type Bodies, createBodies } from './bodies.ts';
 
 export interface Hit {
   readonly listed: ListedSkill;
-  /** How many words of the query were found; all of them, or it would be no hit. */
+  /** The number of words of the query; a hit contains all of them. */
   readonly score: number;
   readonly excerpt: string;
 }
 
 export interface Search {
-  /** Of all hits. */
+  /** The number of all hits. */
   readonly total: number;
-  /** The best of them, at most as many as asked for. */
+  /** The best ones, up to the limit. */
   readonly hits: readonly Hit[];
 }
 
@@ -34,7 +33,7 @@ export async function searchSkills(
   signal: AbortSignal,
 ): Promise<Search> {
   const words = wordsOf(query);
-  // The longest are the rarest: they rule a skill out soonest.
+  // Long words are rare, so they rule out most skills first.
   const patterns = [...new Set(words)].sort((a, b) => b.length - a.length).map(patternOf);
   const bodies = createBodies(signal);
   try {
@@ -57,7 +56,7 @@ export async function searchSkills(
   }
 }
 
-/** The words of a query, as they are compared. */
+/** The words of a query, in composed form. */
 export function wordsOf(query: string): readonly string[] {
   return composed(query)
     .split(WHITE_SPACE)
@@ -69,13 +68,13 @@ export function installName({ directory }: Skill): string {
   return basename(directory);
 }
 
-/** Whether any of the short fields contains the text, whatever its case and its white space. */
+/** Whether one of the short fields contains the text; case and white space do not matter. */
 export function mentions(skill: Skill, text: string): boolean {
   const pattern = patternOf(wordsOf(text).join(' '));
   return [installName(skill), skill.name, skill.description].some((field) => pattern.test(wordsOf(field).join(' ')));
 }
 
-/** About 160 characters around a place, near an end of the text as well, cut between characters. */
+/** About 160 characters around a position, also near an end of the text, cut between characters. */
 export function windowAround(text: string, at: number): string {
   const last = text.trimEnd().length - WINDOW;
   const from = Math.max(0, Math.min(at - LEAD, last));
@@ -91,14 +90,13 @@ interface Match {
   readonly rank: number;
 }
 
-// To JavaScript "next line" is no white space; to Unicode it is.
+// U+0085 (next line) is white space in Unicode but not in JavaScript.
 const WHITE_SPACE = /[\s\u0085]+/;
 
 function patternOf(word: string): RegExp {
   return new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
 }
 
-// Where a word is found weighs more than how often.
 const IN_NAME = 0;
 const IN_DESCRIPTION = 1;
 const IN_BODY = 2;
@@ -128,7 +126,7 @@ function byRank(a: Match, b: Match): number {
 /** Around the first word in the body or, when there is none, in the description. */
 async function excerptOf(skill: Skill, patterns: readonly RegExp[], bodies: Bodies): Promise<string> {
   const body = (await bodies.of(skill)) ?? '';
-  // As its author wrote it, unless the words are only found in the composed form.
+  // The author's own spelling is preferred to the composed form.
   for (const text of [body, composed(body), skill.description, composed(skill.description)]) {
     const at = firstOf(text, patterns);
     if (at !== undefined) return windowAround(text, at);
@@ -144,12 +142,12 @@ function firstOf(text: string, patterns: readonly RegExp[]): number | undefined 
 const WINDOW = 160;
 const LEAD = 60;
 const LONGEST_CHARACTER = 32;
-// Made when called: such patterns take longer to read in than most of this program's modules.
+// These patterns are made when called: compiling them takes longer than loading most modules.
 /** Combining marks, joiners, variation selectors and skin tones belong to the character before them. */
 const continues = (text: string) => /^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u.test(text);
 const isFlagLetter = (text: string) => /^\p{Regional_Indicator}/u.test(text);
 
-/** The next place at or after this one that is not inside a character. */
+/** The next position from `at` on that is not inside a character. */
 function atBoundary(text: string, at: number): number {
   for (let place = at; place < Math.min(text.length, at + LONGEST_CHARACTER); place++) {
     const inPair = /[\ud800-\udbff]/.test(text[place - 1] ?? '') && /[\udc00-\udfff]/.test(text[place] ?? '');

@@ -1,9 +1,9 @@
 /**
- * Where skills are found as resources: `skill://{provider}/{name}`, with a plugin or a location between when needed.
- * Owns: the spelling of URIs, and which skill gets which. Leaves alone: what is behind a URI (library.ts).
+ * The resource URIs of skills: `skill://{provider}/{name}`, with a plugin or a location in between when needed.
+ * Owns: the spelling of URIs, and which skill gets which. Leaves alone: the content behind a URI (contents.ts).
  * Always true:
- * - no two skills have one URI, and no skill's URI lies below another's unless its directory does too;
- * - a URI ends with the skill's own name, encoded where it must be; a path taken from a URI never leaves the skill by its text.
+ * - no two skills have one URI, and a skill's URI is below another's only when its directory is;
+ * - a URI ends with the skill's own name, encoded where necessary; the path in a URI cannot leave the skill by its text.
  */
 import { sep } from 'node:path';
 import { compare } from '../compare.ts';
@@ -16,43 +16,40 @@ export interface UriAssignment {
   readonly problems: readonly Problem[];
 }
 
-/** All of them at once, for those who have time. */
-export function createUris(listed: readonly ListedSkill[]): UriAssignment {
-  const steps = uriSteps(listed);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
-}
-
-/** `listed`: in order of precedence, so that the first of several skills gets the plainest URI. A step is one skill. */
-export function* uriSteps(listed: readonly ListedSkill[]): Generator<void, UriAssignment> {
+/** `listed`: in order of precedence, so that the first of several skills gets the shortest URI. A step is one skill. */
+export function* assignUris(listed: readonly ListedSkill[]): Generator<void, UriAssignment> {
   const problems: Problem[] = [];
-  const space = createSpace();
+  const take = createAllocator();
   const byDirectory = new Map(listed.map(({ skill }) => [skill.directory, skill]));
-  const found = new Map<Skill, string | undefined>();
+  const assigned = new Map<Skill, string | undefined>();
   const counts = new Map<string, number>();
 
-  function find(skill: Skill): string | undefined {
-    if (found.has(skill)) return found.get(skill);
-    found.set(skill, undefined);
-    const outer = isAddressable(skill) ? enclosing(skill, byDirectory, find) : undefined;
-    const own = () => (isAddressable(skill) ? space.take(candidates(skill, counts)) : undefined);
-    const root = outer ? inner(skill, outer) : own();
-    found.set(skill, root);
+  function assign(skill: Skill): string | undefined {
+    if (assigned.has(skill)) return assigned.get(skill);
+    assigned.set(skill, undefined);
+    const root = isAddressable(skill) ? choose(skill) : undefined;
+    assigned.set(skill, root);
     if (root === undefined || !VALID_NAME.test(skill.name)) {
       problems.push({ where: skill.file, what: whyNot(skill), mild: true });
     }
     return root;
   }
 
+  function choose(skill: Skill): string | undefined {
+    const outer = enclosing(skill, byDirectory, assign);
+    return outer ? innerUri(skill, outer) : take(candidates(skill, counts));
+  }
+
   const roots: (readonly [string, ListedSkill])[] = [];
   for (const one of listed) {
     yield;
-    const root = find(one.skill);
+    const root = assign(one.skill);
     if (root !== undefined) roots.push([root, one]);
   }
   return {
     uris: {
       roots: new Map(roots.sort((one, other) => compare(one[0], other[0]))),
-      rootOf: (skill) => found.get(skill),
+      rootOf: (skill) => assigned.get(skill),
     },
     problems,
   };
@@ -70,7 +67,7 @@ export interface SkillPath {
   readonly path: string;
 }
 
-/** The skill a URI leads into, and the path in it; undefined when there is none, or the path is no plain path. */
+/** The skill of a URI, and the path in it; undefined when no skill has it, or the path is not a plain path. */
 export function skillPathAt({ roots }: SkillUris, uri: string): SkillPath | undefined {
   if (!uri.startsWith(SCHEME) || uri.length > LONGEST_URI) return undefined;
   const parts = uri.slice(SCHEME.length).split('/', MOST_SEGMENTS + 1);
@@ -82,12 +79,12 @@ export function skillPathAt({ roots }: SkillUris, uri: string): SkillPath | unde
     segments.push(segment);
   }
   const whole = SCHEME + segments.map(encodeSegment).join('/');
-  // The innermost skill answers for its own files.
+  // From the longest prefix: a file belongs to the innermost skill.
   for (let [end, length] = [whole.length, segments.length]; length > 0; length--) {
     const root = whole.slice(0, end);
     const listed = roots.get(root);
     if (listed) {
-      // A skill's name may hold anything, a slash even; what comes behind it is looked for on disk.
+      // A skill's name may contain any character, even a slash; the path after it is looked up on disk.
       const path = segments.slice(length);
       return path.every(isPlainSegment) ? { root, listed, path: path.join('/') } : undefined;
     }
@@ -96,7 +93,7 @@ export function skillPathAt({ roots }: SkillUris, uri: string): SkillPath | unde
   return undefined;
 }
 
-/** Everything above a URI, nearest first. */
+/** Every URI above this one, nearest first. */
 export function parentsOf(root: string): string[] {
   const parents: string[] = [];
   for (let at = root.lastIndexOf('/'); at >= SCHEME.length; at = root.lastIndexOf('/', at - 1))
@@ -104,7 +101,7 @@ export function parentsOf(root: string): string[] {
   return parents;
 }
 
-/** Whether the text can be one name in a path and nothing else. */
+/** Whether the text can only be one name in a path. */
 export function isPlainSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..' && !UNSAFE.test(segment);
 }
@@ -112,15 +109,15 @@ export function isPlainSegment(segment: string): boolean {
 // --- internal ---
 
 const SCHEME = 'skill://';
-// On Windows a backslash parts directories and a colon parts drives and streams; elsewhere both are only characters.
+// On Windows a backslash separates directories and a colon follows a drive; elsewhere both are plain characters.
 const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
 
-// Stands for itself, as nearly everything does.
+// Needs no encoding, as nearly all names.
 const UNRESERVED = /^[\w.~-]*$/;
 
 function encodeSegment(text: string): string {
   if (UNRESERVED.test(text)) return text;
-  // Half a surrogate pair has no encoding. No file that can be opened here has one in its name.
+  // Half of a surrogate pair has no encoding, and no file that can be opened has one in its name.
   return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\ufffd'));
 }
 
@@ -128,11 +125,11 @@ function decodeSegment(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined; // Not an encoding of anything.
+    return undefined; // Not a valid encoding.
   }
 }
 
-/** Servers name their directories as they like: one with too many levels could not be asked for anyway. */
+/** Upstream servers choose their URIs: one with too many levels could never be asked for. */
 function isAddressable({ name, directory }: Skill): boolean {
   if (name.length > LONGEST_ADDRESSED) return false;
   return !directory.startsWith(SCHEME) || (directory.length <= LONGEST_URI && isShallow(directory));
@@ -140,32 +137,37 @@ function isAddressable({ name, directory }: Skill): boolean {
 
 const isShallow = (uri: string) => uri.split('/', MOST_SEGMENTS + 1).length <= MOST_SEGMENTS;
 
+interface Outer {
+  readonly root: string;
+  readonly directory: string;
+}
+
 /** The nearest skill around this one that has a URI. */
 function enclosing(
   skill: Skill,
   byDirectory: ReadonlyMap<string, Skill>,
-  find: (skill: Skill) => string | undefined,
-): { readonly root: string; readonly directory: string } | undefined {
+  assign: (skill: Skill) => string | undefined,
+): Outer | undefined {
   for (let below = skill.directory; ; ) {
     const directory = parentOf(below);
     if (directory.length < skill.root.length || directory === below) return undefined;
     const outer = byDirectory.get(directory);
-    const root = outer && outer.root === skill.root ? find(outer) : undefined;
+    const root = outer && outer.root === skill.root ? assign(outer) : undefined;
     if (root !== undefined) return { root, directory };
     below = directory;
   }
 }
 
-/** An inner skill's URI continues the outer one's as its directory does, so that each file has one URI. */
-function inner({ name, directory }: Skill, outer: { readonly root: string; readonly directory: string }) {
+/** The URI of an inner skill continues the outer one's as its directory does, so that each file has one URI. */
+function innerUri({ name, directory }: Skill, outer: Outer): string | undefined {
   const path = directory.slice(outer.directory.length + 1).split(/[/\\]/);
   return path.at(-1) === name ? uriOf(outer.root, path.join('/')) : undefined;
 }
 
-/** `counts`: how far the numbers of one prefix and name have come; many skills may share both. */
+/** `counts`: the last number given for a prefix and name; many skills may share both. */
 function* candidates(skill: Skill, counts: Map<string, number>): Generator<string> {
   const { name, provider, location, plugin, directory } = skill;
-  // A skill of a server lies at a URI already.
+  // The directory of an upstream skill is a URI already.
   if (directory.startsWith(SCHEME)) yield directory;
   const start = SCHEME + ownSegment(provider);
   const last = ownSegment(name);
@@ -174,34 +176,31 @@ function* candidates(skill: Skill, counts: Map<string, number>): Generator<strin
   const longest = plugin ? `${plugin.name}@${plugin.marketplace}` : location;
   const full = at(longest);
   yield full;
-  // Only so many skills can stand above some of these.
   for (let nth = (counts.get(full) ?? 1) + 1; ; nth++) {
     counts.set(full, nth);
     yield at(`${longest}@${nth}`);
   }
 }
 
-/** Must not be read as "here" or "up". */
+/** A segment that is not read as this or the parent directory. */
 function ownSegment(text: string): string {
   return /^\.{0,2}$/.test(text) ? '_' : encodeSegment(text);
 }
 
-/** URIs already given out, and everything above them. */
-function createSpace() {
+/** Takes the first URI that is free: neither taken, nor above or below a taken one. */
+function createAllocator() {
   const taken = new Set<string>();
   const above = new Set<string>();
 
-  return {
-    take(wanted: Iterable<string>): string | undefined {
-      for (const root of wanted) {
-        const parents = parentsOf(root);
-        if (taken.has(root) || above.has(root) || parents.some((parent) => taken.has(parent))) continue;
-        taken.add(root);
-        for (const parent of parents) above.add(parent);
-        return root;
-      }
-      return undefined;
-    },
+  return (wanted: Iterable<string>): string | undefined => {
+    for (const root of wanted) {
+      const parents = parentsOf(root);
+      if (taken.has(root) || above.has(root) || parents.some((parent) => taken.has(parent))) continue;
+      taken.add(root);
+      for (const parent of parents) above.add(parent);
+      return root;
+    }
+    return undefined;
   };
 }
 

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Location, Plugin, Skill } from '../../src/model.ts';
 import { createContents } from '../../src/skills/contents.ts';
-import { createUris, skillPathAt, uriOf } from '../../src/skills/uris.ts';
+import { assignUris, skillPathAt, uriOf } from '../../src/skills/uris.ts';
 
 const filesOf = createContents();
+
+function createUris(skills: readonly ListedSkill[]) {
+  const steps = assignUris(skills);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
 
 interface Sketch {
   readonly name: string;
