@@ -230,7 +230,7 @@ const ODD: readonly (readonly [what: string, entry: unknown, said: RegExp | unde
 const ODD_SKILLS: readonly (readonly [what: string, skills: unknown, said: RegExp | undefined, gives?: string])[] = [
   ['the SKILL.md instead of its directory', ['./skills/pdf/SKILL.md'], undefined, 'odd:pdf'],
   ['its own SKILL.md', './SKILL.md', undefined, 'odd:whole'],
-  ['another file', ['./skills/pdf/notes.md'], /plugin "odd@m" names skills at .*notes.md, which .* no directory/],
+  ['another file', ['./skills/pdf/notes.md'], /plugin "odd@m" names skills at .*notes.md, which .* not a directory/],
   ['a way through a file', ['./skills/pdf/SKILL.md/x'], undefined],
   ['a loop of links', ['./loop', './skills'], /plugin "odd@m" names skills at \.\/loop, .*ELOOP/, 'odd:pdf'],
   ['what is too long', ['x'.repeat(300)], /plugin "odd@m" names skills at x+…?, .*ENAMETOOLONG/],
@@ -346,6 +346,6 @@ test('a manifest names only so many paths, and a fault does not quote a whole fi
   const program = startProgram(t, { tree });
   assert.deepEqual(await names(program), ['odd:pdf']);
   const said = warnings(program, tree.path);
-  assert.match(said.join('\n'), /plugin "odd@m" names 100001 paths of skills; 2000 are taken/);
+  assert.match(said.join('\n'), /plugin "odd@m" names 100001 paths of skills; only the first 2000 are used/);
   assert.ok(said.join('').length < 3000);
 });

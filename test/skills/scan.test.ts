@@ -2,11 +2,19 @@ import assert from 'node:assert/strict';
 import { utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { SETTLE_MS } from '../../src/skills/limits.ts';
+import type { Root } from '../../src/skills/roots.ts';
 import { createScanner } from '../../src/skills/scan.ts';
 import { createTestClock, settle } from '../harness/clock.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
-const rootAt = (directory: string) => ({ directory, provider: 'custom', location: 'custom' as const, depth: 8 });
+const rootAt = (directory: string): Root => ({
+  directory,
+  provider: 'custom',
+  location: 'custom',
+  plugin: undefined,
+  depth: 8,
+  within: undefined,
+});
 const ignore = () => {};
 
 /** Lets time pass until the scan is done. */

@@ -91,7 +91,14 @@ test('a scan that a swap overtakes takes nothing from behind the link (10.16)', 
   const tree = secretTree(t);
   const directory = tree.at('project/.claude/skills');
   const scan = createScanner();
-  const root = { directory, provider: 'claude', location: 'project' as const, depth: 8, within: tree.at('project') };
+  const root = {
+    directory,
+    provider: 'claude',
+    location: 'project' as const,
+    plugin: undefined,
+    depth: 8,
+    within: tree.at('project'),
+  };
   // `progress` is told after the walk and before any file is read.
   const { skills } = await scan([root], () => swap(`${directory}/pdf`, tree.at('home/.ssh')));
   assert.deepEqual(skills, []);

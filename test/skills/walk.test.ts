@@ -6,7 +6,15 @@ import { startOf, walkRoot } from '../../src/skills/walk.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 function walk(directory: string, more: Partial<Root> = {}) {
-  const root: Root = { directory, provider: 'custom', location: 'custom', depth: 8, ...more };
+  const root: Root = {
+    directory,
+    provider: 'custom',
+    location: 'custom',
+    plugin: undefined,
+    depth: 8,
+    within: undefined,
+    ...more,
+  };
   const steps = walkRoot(root, startOf(root));
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
