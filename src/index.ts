@@ -31,7 +31,6 @@ export type {
   ToolCall,
   UpstreamState,
   UpstreamStatus,
-  UpstreamTool,
 } from './model.ts';
 export { createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';
 export type { Listening } from './transports/http/listener.ts';

@@ -2,7 +2,7 @@
  * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
  * Always true: everything is readonly; a change is a new object.
  */
-import type { Call } from './protocol/index.ts';
+import type { Call, EncodedResult } from './protocol/index.ts';
 
 /** `mcp`: on an upstream server, which is the provider. */
 export type Location = 'project' | 'global' | 'plugin' | 'custom' | 'mcp';
@@ -130,7 +130,7 @@ export interface Contribution {
   readonly skills?: readonly Skill[];
   readonly resources?: readonly Resource[];
   readonly templates?: readonly Template[];
-  readonly tools?: readonly UpstreamTool[];
+  readonly tools?: readonly Tool[];
   /** Names of upstream servers, also of those that have nothing at the moment. */
   readonly servers?: readonly string[];
   readonly problems?: readonly Problem[];
@@ -201,17 +201,17 @@ export interface Snapshot {
   readonly templates: readonly Template[];
   /** The upstream servers that are configured, whether they are connected or not. */
   readonly servers: readonly string[];
-  readonly tools: readonly UpstreamTool[];
+  readonly tools: readonly Tool[];
   readonly problems: readonly Problem[];
 }
 
 export interface ResourceDefinition {
   readonly uri: string;
   readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly mimeType?: string;
-  readonly size?: number;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly size?: number | undefined;
   readonly [extra: string]: unknown;
 }
 
@@ -230,9 +230,10 @@ export interface TemplateDefinition {
   readonly [extra: string]: unknown;
 }
 
-/** Resources of an upstream server that it does not list one by one. */
+/** Resources that are not listed one by one. */
 export interface Template {
-  readonly server: string;
+  /** The upstream server that the template belongs to, if any. */
+  readonly server?: string;
   readonly definition: TemplateDefinition;
   /** Whether the URI may be that of one of them. */
   matches(uri: string): boolean;
@@ -274,13 +275,14 @@ export interface ToolView {
   shows(name: string): boolean;
 }
 
+/** A tool as `tools/list` gives it. */
 export interface ToolDefinition {
   readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
   readonly inputSchema: object;
-  readonly outputSchema?: object;
-  readonly annotations?: object;
+  readonly outputSchema?: object | undefined;
+  readonly annotations?: object | undefined;
   readonly [extra: string]: unknown;
 }
 
@@ -297,23 +299,27 @@ export interface InputRequest {
   readonly [extra: string]: unknown;
 }
 
-export type ToolOutcome = ToolResult | InputRequest;
+export type ToolOutcome = ToolResult | InputRequest | EncodedResult;
 
-/** One `tools/call`, with everything its sender put into it. */
+/** One `tools/call`, with everything that the client has sent. */
 export type ToolCall = Call;
 
+/** A source's tool needs `name`, `inputSchema`, `run` and, for the model, a `description`. */
 export interface Tool {
-  /** The plain spelling; hosts may see another. */
+  /** The plain spelling; some clients are shown another. */
   readonly name: string;
-  /** Answers from what is on disk when the call comes, not from the last refresh. */
-  readonly fresh: boolean;
-  define(snapshot: Snapshot, view: ToolView): ToolDefinition;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: object;
+  readonly outputSchema?: object;
+  readonly annotations?: object;
+  /** The upstream server that the tool belongs to. */
+  readonly server?: string;
+  /** The tool's name on that server. Filters compare it; without it, `name`. */
+  readonly short?: string;
+  /** The tool runs on a snapshot that is refreshed for the call. Only for the server's own tools. */
+  readonly fresh?: boolean;
+  /** Members of the definition that depend on the snapshot or on the client. */
+  define?(snapshot: Snapshot, view: ToolView): Partial<ToolDefinition>;
   run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
-}
-
-/** A tool of an upstream server. */
-export interface UpstreamTool extends Tool {
-  readonly server: string;
-  /** As its server calls it. */
-  readonly short: string;
 }

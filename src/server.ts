@@ -11,14 +11,14 @@ import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
 import { createPromptTable, promptMethods } from './methods/prompts.ts';
 import { createResourceUpdates, resourceState, subscribeMethods } from './methods/resource-updates.ts';
-import { resourceMethods, resourcesDigest } from './methods/resources.ts';
+import { resourceMethods, resourcesDiffer } from './methods/resources.ts';
 import { createSkillsExtension } from './methods/skills-extension.ts';
-import { createSubscriptions, type ListTopic, updatedNotice } from './methods/subscriptions.ts';
+import { createSubscriptions, encodeUpdate, type ListTopic } from './methods/subscriptions.ts';
 import { createToolTable, toolMethods } from './methods/tools.ts';
 import type { Problem, Snapshot, Source, UpstreamStatus } from './model.ts';
 import { createDispatcher, type Handle, legacyEra, modernEra, type Peer, SKILLS_EXTENSION } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
-import { loadedText } from './tools/skill.ts';
+import { loadText } from './tools/skill.ts';
 import { createOwnTools, instructionsFor } from './tools/table.ts';
 import { VERSION } from './version.ts';
 
@@ -59,17 +59,24 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   const lists = createFirstLists(sources, () => registry);
   const registry: Registry = createRegistry(sources, { ...settings, isComplete: lists.isComplete });
   const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, lists, settings.cwd, log);
-  const table = createToolTable(own, { ...settings, sparing: settings.tools === 'auto' });
+  const table = createToolTable(own, { ...settings, omitForExtension: settings.tools === 'auto' });
   const skills = createSkillsExtension(lists, log);
   const prompts = settings.prompts ? createPromptTable(settings) : undefined;
   const updates = createResourceUpdates(registry, lists, resourceState, report('telling of a change'));
   const topics: ListTopic[] = [
-    { key: 'toolsListChanged', method: 'notifications/tools/list_changed', digest: table.digest },
-    { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', digest: resourcesDigest },
-    ...(prompts
-      ? [{ key: 'promptsListChanged', method: 'notifications/prompts/list_changed', digest: prompts.digest }]
-      : []),
+    {
+      key: 'toolsListChanged',
+      method: 'notifications/tools/list_changed',
+      differs: (before, after, peer) => !table.list(before, peer).equals(table.list(after, peer)),
+    },
+    { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', differs: resourcesDiffer },
   ];
+  if (prompts)
+    topics.push({
+      key: 'promptsListChanged',
+      method: 'notifications/prompts/list_changed',
+      differs: (before, after, peer) => !prompts.list(before, peer).equals(prompts.list(after, peer)),
+    });
   const subscriptions = createSubscriptions(registry, lists, topics, updates, report('telling of a change'));
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
@@ -85,7 +92,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
     ...toolMethods(registry, lists, table),
     ...resourceMethods(lists),
     ...skills.methods,
-    ...(prompts ? promptMethods(lists, prompts, loadedText) : []),
+    ...(prompts ? promptMethods(lists, prompts, loadText) : []),
   ];
   const eras = [
     modernEra(
@@ -93,7 +100,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
       introduction.server,
     ),
     legacyEra({
-      methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, updatedNotice)],
+      methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, encodeUpdate)],
       notifications: [cancelled, ...subscriptions.notifications],
     }),
   ];

@@ -15,13 +15,13 @@ import { createToolTable, toolMethods } from '../src/methods/tools.ts';
 import type { Contribution, Source, Tool } from '../src/model.ts';
 import { createDispatcher, invalidParams, legacyEra, type Method } from '../src/protocol/index.ts';
 import { createSkillSource } from '../src/skills/source.ts';
-import { loadedText, skillTool } from '../src/tools/skill.ts';
+import { loadText, skillTool } from '../src/tools/skill.ts';
 import { createGate, createPeer } from './harness/peer.ts';
 import { modern, startProgram } from './harness/program.ts';
 import { makeTree, skillText, type Tree } from './harness/tree.ts';
 
 const SILENT = createLog(() => {}, 'error');
-const OPTIONS = { ...settingsFrom({}), sparing: false };
+const OPTIONS = { ...settingsFrom({}), omitForExtension: false };
 
 /** The skills below `skills/` of the tree, read as the program reads them. */
 function sourceOf(tree: Tree): Source {
@@ -44,8 +44,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   const gate = createGate();
   const slow: Tool = {
     name: 'slow',
-    fresh: false,
-    define: () => ({ name: 'slow', inputSchema: {} }),
+    inputSchema: {},
     async run(_args, { names }) {
       await gate.pass();
       return { content: [{ type: 'text', text: names.listed.map(({ id }) => id).join() }] };
@@ -66,7 +65,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
     ...toolMethods(counting, lists, createToolTable([skillTool(lists, SILENT)], OPTIONS)),
     ...resourceMethods(lists),
     ...createSkillsExtension(lists, SILENT).methods,
-    ...promptMethods(lists, prompts, loadedText),
+    ...promptMethods(lists, prompts, loadText),
   ];
   const uri = 'skill://custom/old';
   const params = { uri: `${uri}/SKILL.md`, name: 'old', arguments: { name: 'old' } };

@@ -39,8 +39,7 @@ import {
   MOST_SEGMENTS,
   SETTLE_MS,
 } from '../src/skills/limits.ts';
-import { MAX_BODIES } from '../src/tools/list.ts';
-import { MAX_READ_BYTES } from '../src/tools/read.ts';
+import { MAX_BODIES, MAX_READ_BYTES } from '../src/tools/limits.ts';
 import { VERSION } from '../src/version.ts';
 import { allLimits, auditParts, type Module, modules, reachedFrom } from './harness/source.ts';
 
@@ -57,7 +56,7 @@ const codeOf = ({ code }: Pick<Module, 'code'>) => code.replace(/'[^'\n]*'|"[^"\
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'clock', 'compare', 'version', 'wait', 'hops', 'shutdown'],
+  ['protocol', 'model', 'log', 'text', 'clock', 'compare', 'version', 'wait', 'sized-cache', 'hops', 'shutdown'],
   ['files'],
   ['skills'],
   ['catalog', 'hub'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { profileOf } from '../src/methods/host-profiles.ts';
-import { pageOf } from '../src/methods/pagination.ts';
+import { EncodedList } from '../src/methods/pagination.ts';
 import { createNameTable } from '../src/methods/spelling.ts';
 import {
   clientOf,
@@ -79,7 +79,8 @@ const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
   'an Origin': (origin) => access.check({ host: 'a', origin: `http://${origin}` }),
   'a token': (text) => access.challenge({ authorization: `bearer ${text}` }),
   'an Accept': (accept) => accepts(accept, 'application/json'),
-  'a cursor': (cursor) => swallow(() => pageOf('x', [], () => '', cursor, 1)),
+  'a cursor': (cursor) =>
+    swallow(() => new EncodedList({ name: 'x', member: 'x', pageSize: 1, keyOf: () => '' }, []).page(cursor)),
   'every spelling of a name': (name) => createNameTable(new Map([[name, 1]]), [name]).find(name, 'safe'),
   visible,
   visibleLine,

@@ -17,8 +17,8 @@ export interface FirstLists {
   wasListed(snapshot: Snapshot): boolean;
   /** For lists: the current snapshot, once the lists are complete. */
   complete(): Promise<Snapshot>;
-  /** For a URI: the current snapshot when it has the URI, else the complete one. */
-  snapshotWith(has: (snapshot: Snapshot) => boolean): Promise<Snapshot>;
+  /** Looks something up in the current snapshot and, when it is not there, again once the lists are complete. */
+  lookUp<T>(look: (snapshot: Snapshot) => T | undefined): Promise<T | undefined>;
   /** For a tool or skill that the current snapshot lacks: a later snapshot, when a server may have it. */
   lookAgain(name: string): Promise<Late | undefined>;
 }
@@ -71,9 +71,9 @@ export function createFirstLists(
     isComplete: () => isComplete,
     wasListed: ({ generation }) => generation >= firstListed,
     complete,
-    async snapshotWith(has) {
+    async lookUp(look) {
       const now = await registry().ready();
-      return has(now) ? now : complete();
+      return look(now) ?? (now.generation >= firstListed ? undefined : look(await complete()));
     },
     async lookAgain(name) {
       if (!ownerOf(name)) return undefined;

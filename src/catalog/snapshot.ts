@@ -6,7 +6,7 @@
 
 import { compare } from '../compare.ts';
 import { createPacer, runSteps } from '../files/pace.ts';
-import type { Contribution, Problem, Resource, Skill, Snapshot, Template, UpstreamTool } from '../model.ts';
+import type { Contribution, Problem, Resource, Skill, Snapshot, Template, Tool } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
 import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
 import { assignUris } from '../skills/uris.ts';
@@ -66,7 +66,7 @@ const WELL_KNOWN = ['agents', 'claude', 'codex', 'custom'];
 
 interface Items {
   readonly skills: readonly Skill[];
-  readonly tools: readonly UpstreamTool[];
+  readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
   readonly templates: readonly Template[];
 }
@@ -79,9 +79,9 @@ function choose(
 ): Items & { readonly unmatched: readonly Problem[] } {
   const items = [
     ...skills.map((item) => ({ item, name: item.name, group: item.provider, plugin: item.plugin })),
-    ...tools.map((item) => ({ item, name: item.short, group: item.server })),
+    ...tools.map((item) => ({ item, name: item.short ?? item.name, group: item.server ?? '' })),
     ...resources.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
-    ...templates.map((item) => ({ item, name: item.definition.name, group: item.server })),
+    ...templates.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
   ];
   const { kept, problems } = filter(items, (subject) => subject, [...WELL_KNOWN, ...servers]);
   const chosen = new Set<unknown>(kept.map(({ item }) => item));
@@ -100,7 +100,7 @@ function foldTemplates(all: readonly Template[]) {
   const firsts = new Map<string, Template>();
   const counts = new Map<string, number>();
   for (const template of all) {
-    const { server, definition } = template;
+    const { server = '', definition } = template;
     if (firsts.has(definition.uriTemplate)) counts.set(server, (counts.get(server) ?? 0) + 1);
     else firsts.set(definition.uriTemplate, template);
   }

@@ -1,6 +1,6 @@
 /**
- * Beginnings: the legacy handshake, its modern counterpart `server/discover`, ping and cancelling.
- * Owns: what the server says of itself. Leaves alone: which era is which (protocol/eras.ts).
+ * The legacy handshake, its modern counterpart `server/discover`, ping and cancelling.
+ * Owns: how the server describes itself. Leaves alone: the eras (protocol/eras.ts).
  */
 import {
   type Client,
@@ -15,12 +15,12 @@ import {
   negotiate,
   type Peer,
 } from '../protocol/index.ts';
-import { CACHE_BRIEFLY } from './tools.ts';
+import { CACHE_BRIEFLY } from './cache-hints.ts';
 
 export interface ServerDescription {
   readonly server: Client;
   readonly capabilities: object;
-  /** What this client may tell its model of us. */
+  /** The text about this server that the client gives to its model. */
   instructions(peer: Peer): string;
 }
 
@@ -60,7 +60,7 @@ export function discoveryMethods({ capabilities, instructions }: ServerDescripti
   ];
 }
 
-/** Cancelling has the same words in both eras. */
+/** The same in both eras. */
 export const cancelled: NotificationHandler = {
   name: 'notifications/cancelled',
   run({ requestId }, session) {

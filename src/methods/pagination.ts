@@ -1,48 +1,84 @@
 /**
- * Long lists in pages. A cursor names the last entry of its page, not a position: entries that come or go between two
- * pages neither repeat nor hide any other.
+ * Lists in pages, each page encoded once.
+ * Owns: cursors and encoded pages. Leaves alone: what is in a list.
+ * Always true: a cursor names the last item of its page, not a position, so items that come or go between two pages
+ * neither repeat nor hide others.
  */
-import { invalidParams } from '../protocol/index.ts';
+import type { Snapshot } from '../model.ts';
+import { type EncodedResult, encodeResultBody, invalidParams } from '../protocol/index.ts';
+import { LONGEST_CURSOR } from './limits.ts';
 import { HASH_LENGTH, hashOf } from './spelling.ts';
 
-export interface Page<T> {
-  readonly items: readonly T[];
-  /** What goes into the result beside the items. */
-  readonly more: { readonly nextCursor?: string };
+export interface ListShape<T> {
+  /** A cursor of one list is refused by every other. */
+  readonly name: string;
+  /** The member of the result that has the items. */
+  readonly member: string;
+  readonly pageSize: number;
+  /** Lists are sorted by it. */
+  keyOf(item: T): string;
 }
 
-/** `list` tells the lists apart, so that one's cursor is no good for another. `items`: sorted by key. */
-export function pageOf<T>(
-  list: string,
-  items: readonly T[],
-  keyOf: (item: T) => string,
-  cursor: unknown,
-  size: number,
-): Page<T> {
-  const rest = itemsAfter(list, items, keyOf, cursor);
-  const page = rest.slice(0, size);
-  const last = page.at(-1);
-  return { items: page, more: rest.length > size && last !== undefined ? nextAfter(list, keyOf(last)) : {} };
+/** The results of a list method. */
+export class EncodedList<T> {
+  readonly #shape: ListShape<T>;
+  readonly #items: readonly T[];
+  readonly #pages = new Map<number, EncodedResult>();
+
+  constructor(shape: ListShape<T>, items: readonly T[]) {
+    this.#shape = shape;
+    this.#items = items;
+  }
+
+  page(cursor: unknown): EncodedResult {
+    const { name, keyOf } = this.#shape;
+    return this.#pageFrom(indexAfter(name, this.#items, keyOf, cursor));
+  }
+
+  /** Whether a client would be sent the same pages. */
+  equals(other: EncodedList<T>): boolean {
+    const { length } = this.#items;
+    if (length !== other.#items.length) return false;
+    for (let start = 0; start < length; start += this.#shape.pageSize)
+      if (this.#pageFrom(start).body !== other.#pageFrom(start).body) return false;
+    return true;
+  }
+
+  #pageFrom(start: number): EncodedResult {
+    const { name, member, pageSize, keyOf } = this.#shape;
+    const known = this.#pages.get(start);
+    if (known) return known;
+    const items = this.#items.slice(start, start + pageSize);
+    const last = items.at(-1);
+    const isLast = last === undefined || start + items.length === this.#items.length;
+    const page = encodeResultBody({ [member]: items, nextCursor: isLast ? undefined : cursorAfter(name, keyOf(last)) });
+    // A client can make up cursors, so only the pages that are given out in turn are kept.
+    if (start % pageSize === 0) this.#pages.set(start, page);
+    return page;
+  }
 }
 
-export function itemsAfter<T>(
-  list: string,
-  items: readonly T[],
-  keyOf: (item: T) => string,
-  cursor: unknown,
-): readonly T[] {
-  if (cursor === undefined) return items;
+/** The index of the first item behind the one that the cursor names. */
+export function indexAfter<T>(list: string, items: readonly T[], keyOf: (item: T) => string, cursor: unknown): number {
+  if (cursor === undefined) return 0;
   const key = keyIn(list, cursor);
-  const at = items.findIndex((item) => keyOf(item) > key);
-  return at === -1 ? [] : items.slice(at);
+  const index = items.findIndex((item) => keyOf(item) > key);
+  return index === -1 ? items.length : index;
 }
 
-export function nextAfter(list: string, key: string): { readonly nextCursor: string } {
-  return { nextCursor: Buffer.from(`${hashOf(`${list}\n${key}`)}${key}`).toString('base64url') };
+export function cursorAfter(list: string, key: string): string {
+  return Buffer.from(`${hashOf(`${list}\n${key}`)}${key}`).toString('base64url');
 }
 
-/** It holds a name or a URI, and those have at most some ten thousand characters. */
-export const LONGEST_CURSOR = 100_000;
+/** Makes a value once for each snapshot. A snapshot never changes, so the value never gets old. */
+export function perSnapshot<T>(make: (snapshot: Snapshot) => T): (snapshot: Snapshot) => T {
+  const values = new WeakMap<Snapshot, { readonly value: T }>();
+  return (snapshot) => {
+    const known = values.get(snapshot) ?? { value: make(snapshot) };
+    values.set(snapshot, known);
+    return known.value;
+  };
+}
 
 // --- internal ---
 
@@ -50,7 +86,7 @@ function keyIn(list: string, cursor: unknown): string {
   if (typeof cursor === 'string' && cursor.length > LONGEST_CURSOR)
     throw invalidParams(`cursor has over ${LONGEST_CURSOR} characters`);
   const key = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString().slice(HASH_LENGTH) : '';
-  // Decoding takes almost anything; only what we would have written, for this list, is ours.
-  if (nextAfter(list, key).nextCursor !== cursor) throw invalidParams('cursor is not one that this list gave out');
+  // Decoding accepts almost any text. Only a cursor that this list would have made is accepted.
+  if (cursorAfter(list, key) !== cursor) throw invalidParams('cursor is not one that this list gave out');
   return key;
 }

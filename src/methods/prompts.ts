@@ -1,5 +1,5 @@
 /**
- * `prompts/*`: every visible skill as a prompt, because hosts offer prompts as slash commands and a person can then load one.
+ * `prompts/*`: every visible skill as a prompt, because hosts show prompts as slash commands.
  * Owns: the list and its spelling for each client. Leaves alone: the text of a skill (tools/skill.ts).
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
@@ -9,10 +9,11 @@ import { messageOf } from '../log.ts';
 import type { ListedSkill, Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Peer } from '../protocol/index.ts';
 import { oneLine, shorten } from '../text.ts';
-import { type HostOptions, profileOf } from './host-profiles.ts';
-import { pageOf } from './pagination.ts';
-import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
-import { CACHE_BRIEFLY, LONGEST_NAME, remember } from './tools.ts';
+import { CACHE_BRIEFLY } from './cache-hints.ts';
+import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
+import { LONGEST_ECHO, LONGEST_NAME, PAGE } from './limits.ts';
+import { EncodedList, type ListShape, perSnapshot } from './pagination.ts';
+import { ambiguityOf, createNameTable, type Finding } from './spelling.ts';
 
 export interface Prompt {
   readonly name: string;
@@ -21,42 +22,45 @@ export interface Prompt {
 }
 
 export interface PromptTable {
-  list(snapshot: Snapshot, peer: Peer): readonly Prompt[];
-  digest(snapshot: Snapshot, peer: Peer): string;
-  /** What this client means by a name. */
+  /** The prompts as this client is shown them. */
+  list(snapshot: Snapshot, peer: Peer): EncodedList<Prompt>;
+  /** The skill that this client means by a name. */
   find(snapshot: Snapshot, name: string, peer: Peer): Finding<ListedSkill>;
 }
 
 export function createPromptTable(options: HostOptions): PromptTable {
-  const tables = new WeakMap<Snapshot, NameTable<ListedSkill>>();
-  const lists = new WeakMap<Snapshot, Map<string, readonly Prompt[]>>();
-  const digests = new WeakMap<readonly Prompt[], string>();
-  const tableOf = (snapshot: Snapshot) =>
-    remember(tables, snapshot, () =>
-      createNameTable(new Map(snapshot.names.visible.map((one) => [one.id, one])), snapshot.servers),
-    );
+  const promptsOf = perSnapshot(({ names: { visible }, servers }) => ({
+    table: createNameTable(new Map(visible.map((one) => [one.id, one])), servers),
+    lists: new Map<string, EncodedList<Prompt>>(),
+  }));
 
-  function list(snapshot: Snapshot, { client }: Peer): readonly Prompt[] {
-    const { names, longestName } = profileOf(client, options);
-    const known = remember(lists, snapshot, () => new Map());
-    return remember(known, `${names} ${longestName}`, () => {
-      const spell = (id: string) => (names === 'safe' ? tableOf(snapshot).spell(id, longestName) : id);
-      return snapshot.names.visible
-        .map(({ id, skill }) => ({ name: spell(id), title: id, description: skill.description }))
-        .sort((a, b) => compare(a.name, b.name));
-    });
+  function makeList(snapshot: Snapshot, { names, longestName }: HostProfile): EncodedList<Prompt> {
+    const { table } = promptsOf(snapshot);
+    const spell = (id: string) => (names === 'safe' ? table.spell(id, longestName) : id);
+    const prompts = snapshot.names.visible.map(({ id, skill }) => ({
+      name: spell(id),
+      title: id,
+      description: skill.description,
+    }));
+    return new EncodedList(
+      PROMPTS,
+      prompts.sort((a, b) => compare(a.name, b.name)),
+    );
   }
 
   return {
-    list,
-    digest(snapshot, peer) {
-      const prompts = list(snapshot, peer);
-      return remember(digests, prompts, () => JSON.stringify(prompts));
+    list(snapshot, { client }) {
+      const host = profileOf(client, options);
+      const { lists } = promptsOf(snapshot);
+      const key = `${host.names} ${host.longestName}`;
+      const list = lists.get(key) ?? makeList(snapshot, host);
+      lists.set(key, list);
+      return list;
     },
     find(snapshot, name, { client }) {
-      const finding = tableOf(snapshot).find(name, profileOf(client, options).names);
+      const finding = promptsOf(snapshot).table.find(name, profileOf(client, options).names);
       if (finding.kind !== 'missing') return finding;
-      // What is not listed has a full name all the same; and a person may type what the skill tool takes.
+      // A skill that is not listed has a full name all the same, and a person may type what the skill tool accepts.
       const resolution = snapshot.names.resolve(name);
       if (resolution.kind === 'found') return { kind: 'found', item: resolution };
       return resolution.kind === 'ambiguous' ? { kind: 'ambiguous', spellings: resolution.ids } : finding;
@@ -64,7 +68,7 @@ export function createPromptTable(options: HostOptions): PromptTable {
   };
 }
 
-/** `textOf`: what loading the skill shows; throws when it cannot be read. */
+/** `textOf`: the text that loading the skill gives; throws when the skill cannot be read. */
 export function promptMethods(
   lists: FirstLists,
   table: PromptTable,
@@ -74,26 +78,24 @@ export function promptMethods(
     {
       name: 'prompts/list',
       cache: CACHE_BRIEFLY,
-      async run({ cursor }, { peer }) {
-        const prompts = table.list(await lists.complete(), peer);
-        const { items, more } = pageOf('prompts', prompts, ({ name }) => name, cursor, PAGE);
-        return { prompts: items, ...more };
-      },
+      run: async ({ cursor }, { peer }) => table.list(await lists.complete(), peer).page(cursor),
     },
     {
       name: 'prompts/get',
       async run({ name }, { peer }) {
         if (typeof name !== 'string') throw invalidParams('name must be the name of a prompt');
         if (name.length > LONGEST_NAME) throw invalidParams(`no prompt has a name of over ${LONGEST_NAME} characters`);
-        const snapshot = await lists.snapshotWith((now) => table.find(now, name, peer).kind !== 'missing');
-        const finding = table.find(snapshot, name, peer);
-        if (finding.kind === 'ambiguous') throw invalidParams(`prompt ${ambiguityOf(name, finding.spellings)}`);
-        if (finding.kind === 'missing') throw invalidParams(`unknown prompt "${shorten(oneLine(name), 100)}"`);
-        const listed = finding.item;
-        const text = await textOf(listed).catch((error: unknown) => {
-          throw invalidParams(`prompt "${listed.id}" ${whyNot(error)}`);
+        const finding = await lists.lookUp((snapshot) => {
+          const found = table.find(snapshot, name, peer);
+          return found.kind === 'missing' ? undefined : found;
         });
-        return { description: listed.skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+        if (!finding) throw invalidParams(`unknown prompt "${shorten(oneLine(name), LONGEST_ECHO)}"`);
+        if (finding.kind === 'ambiguous') throw invalidParams(`prompt ${ambiguityOf(name, finding.spellings)}`);
+        const { id, skill } = finding.item;
+        const text = await textOf(finding.item).catch((error: unknown) => {
+          throw invalidParams(`prompt "${oneLine(id)}" ${whyUnreadable(error)}`);
+        });
+        return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
       },
     },
   ];
@@ -101,10 +103,9 @@ export function promptMethods(
 
 // --- internal ---
 
-// SDK clients stop after 64 pages: this many give them 32,000 prompts.
-const PAGE = 500;
+const PROMPTS: ListShape<Prompt> = { name: 'prompts', member: 'prompts', pageSize: PAGE, keyOf: ({ name }) => name };
 
-/** The list is of the last refresh; the file is read now. */
-function whyNot(error: unknown): string {
+/** The list is of the last refresh, but the file is read now. */
+function whyUnreadable(error: unknown): string {
   return isMissing(error) ? 'is no longer there' : `cannot be read (${codeOf(error) || messageOf(error)})`;
 }

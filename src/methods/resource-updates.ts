@@ -1,30 +1,28 @@
 /**
- * Who wants to hear when one resource changes.
- * Owns: which URIs are watched, for whom. Leaves alone: the wording of the notice (subscriptions.ts), content (resources.ts).
- * Always true: a change is told once to each; a URI that nothing is served at is not watched.
+ * Subscriptions to single resources.
+ * Owns: which URIs are subscribed to, and comparing them at each refresh. Leaves alone: the wording of notifications
+ * (subscriptions.ts), content (resources.ts).
+ * Always true: each subscriber is told once of a change; a URI without a resource is not subscribed to.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Session } from '../protocol/index.ts';
-import { skillPathAt } from '../skills/uris.ts';
-import { isServed, nothingAt, textParam } from './resources.ts';
+import { MOST_SUBSCRIPTIONS } from './limits.ts';
+import { nothingAt, targetAt, uriParam } from './resources.ts';
 
-/** Far more than anybody looks at; a list is not a way to fill our memory. */
-export const MOST_SUBSCRIPTIONS = 1000;
-
-/** What a URI stands for at one moment: equal states mean equal content; undefined: nothing is there. */
+/** The state of a resource in one snapshot: equal states mean equal content; undefined: there is no such resource. */
 export type StateOf = (snapshot: Snapshot, uri: string) => Promise<unknown>;
 
 export interface ResourceUpdates {
-  /** Follows those of the URIs that something is served at, until the signal fires. */
-  follow(uris: readonly string[], reader: Reader, until: AbortSignal): Promise<void>;
+  /** Subscribes to those of the URIs that have a resource, until the signal fires. */
+  subscribe(uris: readonly string[], subscriber: ResourceSubscriber, until: AbortSignal): Promise<void>;
 }
 
-export interface Reader {
-  /** Called once, before anything is told: the URIs that will be followed. */
+export interface ResourceSubscriber {
+  /** Called once, before the first update, with the URIs that have a resource. */
   begin(served: readonly string[]): void;
-  tell(uri: string, reason: string): void;
+  update(uri: string, reason: string): void;
 }
 
 export function createResourceUpdates(
@@ -33,105 +31,106 @@ export function createResourceUpdates(
   stateOf: StateOf,
   onFault: (error: unknown) => void,
 ): ResourceUpdates {
-  const watched = new Map<string, Watched>();
-  let looking = Promise.resolve();
+  const entries = new Map<string, Entry>();
+  let comparing = Promise.resolve();
 
-  async function look(snapshot: Snapshot, reason: string): Promise<void> {
-    for (const [uri, entry] of watched) {
+  async function compareAll(snapshot: Snapshot, reason: string): Promise<void> {
+    for (const [uri, entry] of entries) {
       const state = await stateOf(snapshot, uri);
       if (state === entry.state) continue;
       entry.state = state;
-      for (const { tell } of entry.readers) tell(uri, `resource changed (${reason})`);
+      for (const subscriber of entry.subscribers) subscriber.update(uri, `resource changed (${reason})`);
     }
   }
 
   registry.onRefresh(({ after, reason }) => {
-    // One look after the other: two at once could tell a change twice.
-    if (watched.size > 0) looking = looking.then(() => look(after, reason)).catch(onFault);
+    // One comparison after the other: two at once could report a change twice.
+    if (entries.size > 0) comparing = comparing.then(() => compareAll(after, reason)).catch(onFault);
   });
 
+  function unsubscribe(subscriber: ResourceSubscriber, uris: readonly string[]): void {
+    for (const uri of uris) {
+      const entry = entries.get(uri);
+      entry?.subscribers.delete(subscriber);
+      if (entry?.subscribers.size === 0) entries.delete(uri);
+    }
+  }
+
   return {
-    async follow(uris, reader, until) {
-      // Whoever follows nothing need not wait for the first scan.
-      if (uris.length === 0) return reader.begin([]);
-      const snapshot = await lists.snapshotWith((now) => uris.every((uri) => isServed(now, uri)));
+    async subscribe(uris, subscriber, until) {
+      // Without URIs there is nothing to wait for, not even the first scan.
+      if (uris.length === 0) return subscriber.begin([]);
+      const hasAll = (now: Snapshot) => (uris.every((uri) => targetAt(now, uri)) ? now : undefined);
+      const snapshot = (await lists.lookUp(hasAll)) ?? (await lists.complete());
       const states = await Promise.all(uris.map(async (uri) => [uri, await stateOf(snapshot, uri)] as const));
       if (until.aborted) return;
       const served = states.filter(([, state]) => state !== undefined);
-      reader.begin(served.map(([uri]) => uri));
+      const servedUris = served.map(([uri]) => uri);
+      subscriber.begin(servedUris);
       if (until.aborted) return;
       for (const [uri, state] of served) {
-        const entry = watched.get(uri) ?? { state, readers: new Set() };
-        entry.readers.add(reader);
-        watched.set(uri, entry);
+        const entry = entries.get(uri) ?? { state, subscribers: new Set() };
+        entry.subscribers.add(subscriber);
+        entries.set(uri, entry);
       }
-      until.addEventListener('abort', () => forget(reader, served), { once: true });
+      until.addEventListener('abort', () => unsubscribe(subscriber, servedUris), { once: true });
     },
   };
-
-  function forget(reader: Reader, followed: readonly (readonly [uri: string, state: unknown])[]): void {
-    for (const [uri] of followed) {
-      const entry = watched.get(uri);
-      entry?.readers.delete(reader);
-      if (entry?.readers.size === 0) watched.delete(uri);
-    }
-  }
 }
 
-/** A foreign resource is its own state: a new object means new content. */
-export const resourceState: StateOf = async ({ resources, uris }, uri) => {
-  const foreign = resources.get(uri);
-  if (foreign) return foreign;
-  const place = skillPathAt(uris, uri);
-  // What cannot be looked at right now is there all the same.
-  return place?.listed.skill.files.version(place.path).catch(() => UNREADABLE);
+/** For a resource of a source the state is the object itself: a new object means new content. */
+export const resourceState: StateOf = async (snapshot, uri) => {
+  const target = targetAt(snapshot, uri);
+  if (target?.kind === 'resource') return target.resource;
+  if (target?.kind !== 'file') return undefined;
+  const { listed, path } = target.place;
+  // A file that cannot be read right now exists all the same.
+  return listed.skill.files.version(path).catch(() => UNREADABLE);
 };
 
-const UNREADABLE = 'unreadable';
-
-/** The standing subscriptions of the legacy era; its successor is `subscriptions/listen`. */
+/** The subscriptions of the legacy era; in the modern one they are part of `subscriptions/listen`. */
 export function subscribeMethods(
   updates: ResourceUpdates,
-  notice: (uri: string, reason: string) => string,
+  encodeUpdate: (uri: string, reason: string) => string,
 ): readonly Method[] {
-  const standing = new WeakMap<Session, Map<string, AbortController>>();
-  const heldBy = (session: Session) => {
-    const held = standing.get(session) ?? new Map<string, AbortController>();
-    standing.set(session, held);
-    return held;
+  const bySession = new WeakMap<Session, Map<string, AbortController>>();
+  const subscriptionsOf = (session: Session) => {
+    const known = bySession.get(session) ?? new Map<string, AbortController>();
+    bySession.set(session, known);
+    return known;
   };
   return [
     {
       name: 'resources/subscribe',
       async run({ uri: asked }, { session }) {
-        const uri = textParam(asked);
-        const held = heldBy(session);
-        if (held.has(uri)) return {};
-        if (held.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
-        const control = new AbortController();
-        // A session may have ended while this request was on its way; its signal does not fire again.
+        const uri = uriParam(asked);
+        const subscriptions = subscriptionsOf(session);
+        if (subscriptions.has(uri)) return {};
+        if (subscriptions.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
+        // The session may have ended since the request came in; its signal does not fire again.
         if (session.ended.aborted) return {};
+        const control = new AbortController();
         session.ended.addEventListener('abort', () => control.abort(), { signal: control.signal });
-        held.set(uri, control);
-        const reader: Reader = {
+        subscriptions.set(uri, control);
+        const subscriber: ResourceSubscriber = {
           begin(served) {
             if (served.length > 0) return;
-            held.delete(uri);
+            subscriptions.delete(uri);
             control.abort();
             throw nothingAt(uri);
           },
-          tell: (_uri, reason) => session.send(notice(uri, reason)),
+          update: (_uri, reason) => session.send(encodeUpdate(uri, reason)),
         };
-        await updates.follow([uri], reader, control.signal);
+        await updates.subscribe([uri], subscriber, control.signal);
         return {};
       },
     },
     {
       name: 'resources/unsubscribe',
       run({ uri: asked }, { session }) {
-        const uri = textParam(asked);
-        heldBy(session).get(uri)?.abort();
-        heldBy(session).delete(uri);
+        const uri = uriParam(asked);
+        subscriptionsOf(session).get(uri)?.abort();
+        subscriptionsOf(session).delete(uri);
         return {};
       },
     },
@@ -140,7 +139,9 @@ export function subscribeMethods(
 
 // --- internal ---
 
-interface Watched {
+const UNREADABLE = 'unreadable';
+
+interface Entry {
   state: unknown;
-  readonly readers: Set<Reader>;
+  readonly subscribers: Set<ResourceSubscriber>;
 }

@@ -15,8 +15,10 @@ import { UNLAWFUL, VALID_NAME } from '../skills/front-matter.ts';
 import { skillPathAt, uriOf } from '../skills/uris.ts';
 import { visibleLine } from '../text.ts';
 import { delay } from '../wait.ts';
-import { itemsAfter, nextAfter } from './pagination.ts';
-import { isServed, NO_CACHE, nothingAt, textParam } from './resources.ts';
+import { NO_CACHE } from './cache-hints.ts';
+import { PAGE_FILES, SKILLS_PAGE } from './limits.ts';
+import { cursorAfter, indexAfter } from './pagination.ts';
+import { nothingAt, uriParam } from './resources.ts';
 
 /** What the Agent Skills specification asks of front matter. One bad entry makes SDK hosts refuse the whole list. */
 const Head = v.looseObject({
@@ -89,7 +91,8 @@ export function createSkillsExtension(lists: FirstLists, log: Log): SkillsExtens
     cache: NO_CACHE,
     async run({ cursor }, { signal }) {
       const { uris } = await lists.complete();
-      const rest = itemsAfter('skills', [...uris.roots], ([root]) => root, cursor);
+      const roots = [...uris.roots];
+      const rest = roots.slice(indexAfter('skills', roots, ([root]) => root, cursor));
       const entryOf = createReader(signal);
       const skills: SkillEntry[] = [];
       let files = 0;
@@ -100,8 +103,8 @@ export function createSkillsExtension(lists: FirstLists, log: Log): SkillsExtens
         if (reading.kind !== 'whole') continue;
         skills.push(reading.entry);
         files += reading.entry.resources.length;
-        const isFull = skills.length >= PAGE || files >= PAGE_FILES;
-        if (isFull && at < rest.length - 1) return { skills, ...nextAfter('skills', root) };
+        const isFull = skills.length >= SKILLS_PAGE || files >= PAGE_FILES;
+        if (isFull && at < rest.length - 1) return { skills, nextCursor: cursorAfter('skills', root) };
       }
       return { skills };
     },
@@ -111,9 +114,8 @@ export function createSkillsExtension(lists: FirstLists, log: Log): SkillsExtens
     name: 'skills/get',
     cache: NO_CACHE,
     async run({ uri: asked }, { signal }) {
-      const uri = textParam(asked);
-      const { uris } = await lists.snapshotWith((now) => isServed(now, uri));
-      const place = skillPathAt(uris, uri);
+      const uri = uriParam(asked);
+      const place = await lists.lookUp(({ uris }) => skillPathAt(uris, uri));
       if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
       const reading = await createReader(signal)(place.root, place.listed);
       switch (reading.kind) {
@@ -141,10 +143,6 @@ export function createSkillsExtension(lists: FirstLists, log: Log): SkillsExtens
 
 // --- internal ---
 
-// SDK clients stop after 64 pages: this many give them 16,000 skills.
-const PAGE = 250;
-// An entry has some 150 bytes per file; a page stays around a megabyte.
-const PAGE_FILES = 8192;
 // A file that an editor saves by renaming is missing for an instant.
 const GRACE_MS = 60;
 

@@ -1,103 +1,93 @@
 /**
  * `tools/list` and `tools/call`.
- * Owns: the order of tools, their spelling for each client, finding the one that is called.
- * Always true: a call of what is there asks the registry once, and waits for no server; every spelling of a tool
- * answers a call.
+ * Owns: the order of tools, their spelling for each client, finding the tool that is called.
+ * Always true: a call of a known tool waits for no server; every spelling of a tool can be called.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
-import type { Snapshot, Tool, ToolDefinition, ToolResult, ToolView } from '../model.ts';
+import type { Snapshot, Tool, ToolDefinition, ToolView } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer, SKILLS_EXTENSION } from '../protocol/index.ts';
-import { cut, oneLine, shorten } from '../text.ts';
+import { oneLine, shorten } from '../text.ts';
+import { failure } from '../tools/result.ts';
+import { CACHE_BRIEFLY } from './cache-hints.ts';
 import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
-import { ambiguityOf, createNameTable, type Finding, type NameTable } from './spelling.ts';
-
-/** Files change under us and are this user's own: a client may reuse a list for a moment, and for itself only. */
-export const CACHE_BRIEFLY = { ttlMs: 1000, cacheScope: 'private' } as const;
+import { LONGEST_ECHO, LONGEST_NAME } from './limits.ts';
+import { EncodedList, type ListShape, perSnapshot } from './pagination.ts';
+import { ambiguityOf, createNameTable, type Finding } from './spelling.ts';
 
 export interface ToolTable {
   /** The tools as this client is shown them. */
-  list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[];
-  /** The list as one text, for telling whether it has changed. */
-  digest(snapshot: Snapshot, peer: Peer): string;
-  /** What this client means by a name. */
+  list(snapshot: Snapshot, peer: Peer): EncodedList<ToolDefinition>;
+  /** The tool that this client means by a name. */
   find(snapshot: Snapshot, name: string, peer: Peer): Finding<Tool>;
-  /** What this client means by a name, among the tools that are always there. */
+  /** The same among the server's own tools, which every snapshot has. */
   findOwn(name: string, peer: Peer): Finding<Tool>;
   size(snapshot: Snapshot): number;
-  /** Of the tools that are always there those this client is shown: the plain name of each, and the client's spelling. */
+  /** The own tools that this client is shown: the plain name of each, and the client's spelling. */
   ownFor(peer: Peer): ReadonlyMap<string, string>;
 }
 
 export interface ToolTableOptions extends HostOptions {
-  /** Leave out what a client can do by itself that has the Skills extension. */
-  readonly sparing: boolean;
+  /** Leave out the tools that a client with the Skills extension does not need. */
+  readonly omitForExtension: boolean;
 }
 
-/** `own`: the tools that are always there, in the order they are listed. */
+/** `own`: the server's own tools, in the order in which they are listed. */
 export function createToolTable(own: readonly Tool[], options: ToolTableOptions): ToolTable {
-  const lists = new WeakMap<Snapshot, Map<string, readonly ToolDefinition[]>>();
-  const digests = new WeakMap<readonly ToolDefinition[], string>();
-  const tables = new WeakMap<Snapshot, NameTable<Tool>>();
-  const tools = new WeakMap<Snapshot, ReadonlyMap<string, Tool>>();
-  const toolsOf = (snapshot: Snapshot) => remember(tools, snapshot, () => byName([...own, ...snapshot.tools]));
-  const all = (snapshot: Snapshot) => [...toolsOf(snapshot).values()];
-  const tableOf = (snapshot: Snapshot) =>
-    remember(tables, snapshot, () => createNameTable(toolsOf(snapshot), snapshot.servers));
-  const ownTable = createNameTable(byName(own), []);
-  const sparedFor = (peer: Peer) => (options.sparing && peer.extensions.has(SKILLS_EXTENSION) ? EXTENSION_DOES : NONE);
+  const toolsOf = perSnapshot((snapshot) => {
+    const byName = firstOfEachName([...own, ...snapshot.tools]);
+    const lists = new Map<string, EncodedList<ToolDefinition>>();
+    return { byName, table: createNameTable(byName, snapshot.servers), lists };
+  });
+  const ownTable = createNameTable(firstOfEachName(own), []);
+  const omittedFor = (peer: Peer) =>
+    options.omitForExtension && peer.extensions.has(SKILLS_EXTENSION) ? DONE_BY_EXTENSION : NONE;
 
-  function list(snapshot: Snapshot, peer: Peer): readonly ToolDefinition[] {
-    const host = profileOf(peer.client, options);
-    const { anyStructure = false } = peer;
-    const spared = sparedFor(peer);
-    return remember(
-      remember(lists, snapshot, () => new Map()),
-      `${keyOf(host)} ${spared.size} ${anyStructure}`,
-      () => {
-        const shown = all(snapshot).filter(({ name }) => !spared.has(name));
-        const names = new Set(shown.map(({ name }) => name));
-        const view: ToolView = {
-          describe: host.describe,
-          budget: host.budget,
-          anyStructure,
-          spell: (name) => (host.names === 'safe' ? tableOf(snapshot).spell(name, host.longestName) : name),
-          shows: (name) => names.has(name),
-        };
-        return shown.map((tool) => tool.define(snapshot, view));
-      },
+  function makeList(snapshot: Snapshot, host: HostProfile, omitted: ReadonlySet<string>, anyStructure: boolean) {
+    const { byName, table } = toolsOf(snapshot);
+    const shows = (name: string) => byName.has(name) && !omitted.has(name);
+    const view: ToolView = {
+      describe: host.describe,
+      budget: host.budget,
+      anyStructure,
+      spell: (name) => (host.names === 'safe' ? table.spell(name, host.longestName) : name),
+      shows,
+    };
+    const shown = [...byName.values()].filter(({ name }) => shows(name));
+    return new EncodedList(
+      TOOLS,
+      shown.map((tool) => definitionOf(tool, snapshot, view)),
     );
   }
 
   return {
-    list,
-    digest(snapshot, peer) {
-      const definitions = list(snapshot, peer);
-      return remember(digests, definitions, () => JSON.stringify(definitions));
+    list(snapshot, peer) {
+      const host = profileOf(peer.client, options);
+      const omitted = omittedFor(peer);
+      const { anyStructure = false } = peer;
+      const { lists } = toolsOf(snapshot);
+      const key = JSON.stringify([host, omitted.size, anyStructure]);
+      const list = lists.get(key) ?? makeList(snapshot, host, omitted, anyStructure);
+      lists.set(key, list);
+      return list;
     },
-    size: (snapshot) => all(snapshot).length,
+    find: (snapshot, name, peer) => toolsOf(snapshot).table.find(name, profileOf(peer.client, options).names),
+    findOwn: (name, peer) => ownTable.find(name, profileOf(peer.client, options).names),
+    size: (snapshot) => toolsOf(snapshot).byName.size,
     ownFor(peer) {
       const host = profileOf(peer.client, options);
       const spell = (name: string) => (host.names === 'safe' ? ownTable.spell(name, host.longestName) : name);
-      const shown = own.filter(({ name }) => !sparedFor(peer).has(name));
+      const shown = own.filter(({ name }) => !omittedFor(peer).has(name));
       return new Map(shown.map(({ name }) => [name, spell(name)]));
     },
-    find: (snapshot, name, peer) => tableOf(snapshot).find(name, profileOf(peer.client, options).names),
-    findOwn: (name, peer) => ownTable.find(name, profileOf(peer.client, options).names),
   };
 }
 
 export function toolMethods(registry: Registry, lists: FirstLists, table: ToolTable): readonly Method[] {
   function find(snapshot: Snapshot, name: string, peer: Peer): Tool | undefined {
     const finding = table.find(snapshot, name, peer);
-    switch (finding.kind) {
-      case 'found':
-        return finding.item;
-      case 'ambiguous':
-        throw invalidParams(`tool ${ambiguityOf(name, finding.spellings)}`);
-      case 'missing':
-        return undefined;
-    }
+    if (finding.kind === 'ambiguous') throw invalidParams(`tool ${ambiguityOf(name, finding.spellings)}`);
+    return finding.kind === 'found' ? finding.item : undefined;
   }
 
   return [
@@ -106,7 +96,7 @@ export function toolMethods(registry: Registry, lists: FirstLists, table: ToolTa
       cache: CACHE_BRIEFLY,
       async run({ cursor }, { peer }) {
         if (cursor !== undefined) throw invalidParams('cursor is not one of ours: the list has one page');
-        return { tools: table.list(await lists.complete(), peer) };
+        return table.list(await lists.complete(), peer).page(undefined);
       },
     },
     {
@@ -125,50 +115,37 @@ export function toolMethods(registry: Registry, lists: FirstLists, table: ToolTa
         const late = await lists.lookAgain(name);
         const lateTool = late && find(late.snapshot, name, call.peer);
         if (lateTool) return lateTool.run(args, late.snapshot, call);
-        if (late?.offline === undefined) throw invalidParams(`unknown tool "${echo(name)}"`);
-        return notConnected(`${echo(name)} could not be called`, late.offline);
+        const shown = shorten(oneLine(name), LONGEST_ECHO);
+        if (late?.offline === undefined) throw invalidParams(`unknown tool "${shown}"`);
+        return failure(`${shown} could not be called: the server is not connected (${late.offline})`);
       },
     },
   ];
 }
 
-export interface Memory<K, V> {
-  get(key: K): V | undefined;
-  set(key: K, value: V): unknown;
-}
-
-/** What was made for that key, or is made now. */
-export function remember<K, V>(memory: Memory<K, V>, key: K, make: () => V): V {
-  const known = memory.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  memory.set(key, made);
-  return made;
-}
-
-/** A server's name, a colon, and a tool's name of at most 128; nothing that is served has a longer name. */
-export const LONGEST_NAME = 4096;
-
 // --- internal ---
 
-const echo = (name: string) => shorten(oneLine(cut(name, LONGEST_NAME)), LONGEST_ECHO);
-// Enough to recognise what was asked for.
-const LONGEST_ECHO = 100;
+// Clients that ignore cursors would miss tools, so there is one page.
+const TOOLS: ListShape<ToolDefinition> = {
+  name: 'tools',
+  member: 'tools',
+  pageSize: Number.POSITIVE_INFINITY,
+  keyOf: ({ name }) => name,
+};
 
-/** Of several with one name, which only sources of an embedder's can have, the first is the one. */
-function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+const NONE: ReadonlySet<string> = new Set();
+// Searching is not part of the extension.
+const DONE_BY_EXTENSION: ReadonlySet<string> = new Set(['skill', 'skills.list', 'skills.read']);
+
+/** Only an embedder's sources can have two tools of one name, or one of ours. The first is served. */
+function firstOfEachName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const firsts = new Map<string, Tool>();
   for (const tool of tools) if (!firsts.has(tool.name)) firsts.set(tool.name, tool);
   return firsts;
 }
 
-function notConnected(what: string, why: string): ToolResult {
-  return { content: [{ type: 'text', text: `${what}: the server is not connected (${why})` }], isError: true };
+function definitionOf(tool: Tool, snapshot: Snapshot, view: ToolView): ToolDefinition {
+  const { title, description, inputSchema, outputSchema, annotations } = tool;
+  const fixed = { title, description, inputSchema, outputSchema, annotations };
+  return { ...fixed, ...tool.define?.(snapshot, view), name: view.spell(tool.name) };
 }
-
-const NONE: ReadonlySet<string> = new Set();
-// Searching is not part of the extension.
-const EXTENSION_DOES: ReadonlySet<string> = new Set(['skill', 'skills.list', 'skills.read']);
-
-const keyOf = ({ names, longestName, describe, budget }: HostProfile) =>
-  `${names} ${longestName} ${describe} ${budget}`;

@@ -1,6 +1,6 @@
 /**
- * The `skills.list` tool: all skills as data.
- * Owns: its schemas and its text. Leaves alone: which skills there are (catalog).
+ * The `skills.list` tool: all skills as structured data.
+ * Owns: its schemas and its text. Leaves alone: which skills there are (catalog/).
  */
 import * as v from 'valibot';
 import type { ListedSkill, Skill, Tool } from '../model.ts';
@@ -8,12 +8,17 @@ import { createBodies } from '../skills/bodies.ts';
 import { mentions } from '../skills/search.ts';
 import { oneLine, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
-import { failure } from './result.ts';
-import { READ_ONLY } from './skill.ts';
-import { countOf, createSummariser, lineFor, SUMMARY_PROPERTIES } from './summary.ts';
+import { LONGEST_QUERY, MAX_BODIES } from './limits.ts';
+import { failure, READ_ONLY } from './result.ts';
+import { countOf, createSummariser, linesFor, SUMMARY_PROPERTIES, skillLine } from './summary.ts';
 
 export const ListInput = v.strictObject({
-  query: v.optional(v.pipe(v.string('query must be text'), v.maxLength(500, 'query must have at most 500 characters'))),
+  query: v.optional(
+    v.pipe(
+      v.string('query must be text'),
+      v.maxLength(LONGEST_QUERY, `query must have at most ${LONGEST_QUERY} characters`),
+    ),
+  ),
   includeBody: v.optional(v.boolean('includeBody must be true or false')),
 });
 
@@ -22,7 +27,7 @@ export const LIST_INPUT_SCHEMA = {
   properties: {
     query: {
       type: 'string',
-      maxLength: 500,
+      maxLength: LONGEST_QUERY,
       description: 'Only skills whose directory, name or description contains this text. Case does not matter.',
     },
     includeBody: { type: 'boolean', description: 'Include the text of each SKILL.md, without its front matter.' },
@@ -47,43 +52,32 @@ export const LIST_OUTPUT_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-// One answer is one message; a client that wants more than this asks in parts.
-export const MAX_BODIES = 16 * 1024 * 1024;
-const MOST_LINES = 50;
-
 export function listTool(cwd: string): Tool {
   return {
     name: 'skills.list',
+    title: 'List Skills',
+    inputSchema: LIST_INPUT_SCHEMA,
+    outputSchema: LIST_OUTPUT_SCHEMA,
+    annotations: { title: 'List Skills', ...READ_ONLY },
     fresh: true,
     define: (_snapshot, view) => ({
-      name: view.spell('skills.list'),
-      title: 'List Skills',
-      description: `List every skill with its name, description and place, as structured data. Reads the directories anew.${view.shows('skills.search') ? ` To look for something in the texts of skills, ${view.spell('skills.search')} is better.` : ''}`,
-      inputSchema: LIST_INPUT_SCHEMA,
-      outputSchema: LIST_OUTPUT_SCHEMA,
-      annotations: { title: 'List Skills', ...READ_ONLY },
+      description: `List every skill with its name, description and place, as structured data. Scans the directories again first.${view.shows('skills.search') ? ` To search the texts of skills, use ${view.spell('skills.search')}.` : ''}`,
     }),
-    async run(args, snapshot, { signal }) {
-      const { query = '', includeBody = false } = checkedArguments(ListInput, args, ['query', 'includeBody']);
+    async run(args, { names }, { signal }) {
+      const { query = '', includeBody = false } = checkedArguments(ListInput, args, ARGUMENTS);
       const wanted = query.trim();
-      const listed = snapshot.names.listed.filter(({ skill }) => wanted === '' || mentions(skill, wanted));
+      const listed = names.listed.filter(({ skill }) => wanted === '' || mentions(skill, wanted));
+      const bodies = includeBody ? await readBodies(listed, signal) : NO_BODIES;
+      if (bodies === undefined)
+        return failure(`The bodies of ${countOf(listed.length)} are too long for one result. Give a query.`);
       const summaryOf = createSummariser(cwd);
-      const texts = includeBody ? await readBodies(listed, signal) : NO_TEXTS;
-      if (texts === undefined)
-        return failure(`The bodies of ${countOf(listed.length)} are too long for one answer. Give a query.`);
-      const skills = listed.map((one) => {
-        const body = texts.get(one.skill);
-        return { ...summaryOf(one), ...(body === undefined ? {} : { body }) };
-      });
-      const lacking = includeBody ? listed.length - texts.size : 0;
-      const which = wanted === '' ? '' : ` matching "${shorten(oneLine(wanted), 100)}"`;
-      const lines = listed.slice(0, MOST_LINES).map(lineFor);
-      const rest = listed.length - lines.length;
+      const skills = listed.map((one) => ({ ...summaryOf(one), body: bodies.get(one.skill) }));
+      const unread = includeBody ? listed.length - bodies.size : 0;
+      const matching = wanted === '' ? '' : ` matching "${shorten(oneLine(wanted), 100)}"`;
       const text = [
-        `${countOf(listed.length)}${which}`,
-        ...lines,
-        ...(rest > 0 ? [`… and ${rest} more`] : []),
-        ...(lacking > 0 ? [`${countOf(lacking)} without a body: it could not be read, or not in time`] : []),
+        `${countOf(listed.length)}${matching}`,
+        ...linesFor(listed, skillLine),
+        ...(unread > 0 ? [`${countOf(unread)} without a body: it could not be read, or not in time`] : []),
       ].join('\n');
       return { content: [{ type: 'text', text }], structuredContent: { skills } };
     },
@@ -92,9 +86,10 @@ export function listTool(cwd: string): Tool {
 
 // --- internal ---
 
-const NO_TEXTS: ReadonlyMap<Skill, string> = new Map();
+const ARGUMENTS = { query: 'a text to look for', includeBody: 'true or false' };
+const NO_BODIES: ReadonlyMap<Skill, string> = new Map();
 
-/** The bodies that can be had; undefined when they are too long for one answer. */
+/** The bodies that can be read; undefined when they are too long for one result. */
 async function readBodies(
   listed: readonly ListedSkill[],
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
  * The `skills.read` tool: one file of a skill, for clients whose models cannot read resources.
- * Owns: its schema and error texts. Leaves alone: which files a skill has (skills/library.ts).
+ * Owns: its schema and error texts. Leaves alone: which files a skill has (skills/contents.ts).
  */
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
@@ -10,11 +10,9 @@ import { contentOf, textOf } from '../skills/media-types.ts';
 import { isPlainSegment, uriOf } from '../skills/uris.ts';
 import { oneLine, printable, shorten } from '../text.ts';
 import { checkedArguments } from './arguments.ts';
-import { failure, success } from './result.ts';
-import { findSkill, LONGEST_SKILL_NAME, READ_ONLY } from './skill.ts';
-
-/** The longest path that most systems take. */
-export const LONGEST_PATH = 4096;
+import { LONGEST_PATH, LONGEST_SKILL_NAME, MAX_READ_BYTES, MOST_LINES } from './limits.ts';
+import { failure, READ_ONLY, success } from './result.ts';
+import { findSkill } from './skill.ts';
 
 const NAME = `name must be the name of a skill, as text of at most ${LONGEST_SKILL_NAME} characters`;
 const PATH = `path must be the path of a file in the skill, as text of at most ${LONGEST_PATH} characters`;
@@ -45,23 +43,16 @@ export const READ_INPUT_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** What goes into a model's context in one piece; a resource may have more. */
-export const MAX_READ_BYTES = 4 * 1024 * 1024;
-
 export function readTool(lists: FirstLists): Tool {
   return {
     name: 'skills.read',
-    fresh: false,
-    define: (_snapshot, view) => ({
-      name: view.spell('skills.read'),
-      title: 'Read Skill File',
-      description:
-        "Read one file that belongs to a skill: a reference, a script, a template. Give the skill's name and the file's path in it.",
-      inputSchema: READ_INPUT_SCHEMA,
-      annotations: { title: 'Read Skill File', ...READ_ONLY },
-    }),
+    title: 'Read Skill File',
+    description:
+      "Read one file that belongs to a skill: a reference, a script, a template. Give the skill's name and the file's path in it.",
+    inputSchema: READ_INPUT_SCHEMA,
+    annotations: { title: 'Read Skill File', ...READ_ONLY },
     async run(args, snapshot, { signal }) {
-      const { name, path } = checkedArguments(ReadInput, args, ['name', 'path']);
+      const { name, path } = checkedArguments(ReadInput, args, ARGUMENTS);
       const found = await findSkill(name, snapshot, lists);
       if (found.kind === 'not-found') return found.failure;
       const plain = plainPath(path);
@@ -77,7 +68,9 @@ export function readTool(lists: FirstLists): Tool {
 
 // --- internal ---
 
-/** Slashes between plain names; a leading `./` does no harm. */
+const ARGUMENTS = { name: 'the name of a skill', path: 'the path of a file in the skill' };
+
+/** Plain names separated by slashes; a leading `./` is ignored. */
 function plainPath(path: string): string | undefined {
   const segments = path.replace(/^(?:\.\/+)+/, '').split('/');
   return segments.every(isPlainSegment) ? segments.join('/') : undefined;
@@ -96,7 +89,7 @@ async function readFile(
     case 'read':
       return resultOf(snapshot, listed, path, reading.bytes);
     case 'missing':
-      return miss(`is not there.${await filesIn(listed, path.split('/').slice(0, -1).join('/'), signal)}`);
+      return miss(`does not exist.${await filesIn(listed, path.split('/').slice(0, -1).join('/'), signal)}`);
     case 'directory':
       return miss(`is a directory.${await filesIn(listed, path, signal)}`);
     case 'moving':
@@ -114,17 +107,15 @@ function resultOf({ uris }: Snapshot, { skill }: ListedSkill, path: string, byte
   return { content: [{ type: 'resource', resource: contentOf(uri, path, bytes) }] };
 }
 
-const MOST_SHOWN = 50;
-
-/** What a model may have meant: the entries of that directory. */
+/** The entries of a directory, for a model that has given a wrong path. */
 async function filesIn({ skill }: ListedSkill, directory: string, signal: AbortSignal): Promise<string> {
   const children = await skill.files.list(directory, signal);
   if (!children) return '';
   const names = children.map(({ name, kind }) => oneLine(name) + (kind === 'directory' ? '/' : ''));
-  const rest = names.length - MOST_SHOWN;
-  const shown = [...names.slice(0, MOST_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  const rest = names.length - MOST_LINES;
+  const shown = [...names.slice(0, MOST_LINES), ...(rest > 0 ? [`and ${rest} more`] : [])];
   const where = directory === '' ? 'The skill' : `"${echo(directory)}"`;
-  return ` ${where} holds: ${shown.join(', ') || 'nothing'}.`;
+  return ` ${where} contains: ${shown.join(', ') || 'nothing'}.`;
 }
 
 function echo(path: string): string {

@@ -1,20 +1,22 @@
 /**
- * The `skill` tool: a name in, the skill's text out.
- * Owns: its schema, header and error texts. Leaves alone: what a name means (skills/resolve.ts).
+ * The `skill` tool: loads a skill by its name.
+ * Owns: its schema, header and error texts. Leaves alone: which skill a name means (skills/names.ts).
  */
 import * as v from 'valibot';
 import type { FirstLists } from '../catalog/first-lists.ts';
 import { type Log, messageOf, stackOf } from '../log.ts';
 import type { ListedSkill, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
-import { invalidParams } from '../protocol/index.ts';
+import { type EncodedResult, encodeResultBody, isObject } from '../protocol/index.ts';
+import { SizedCache } from '../sized-cache.ts';
 import { oneLine, printable, shorten } from '../text.ts';
+import { checkedArguments } from './arguments.ts';
 import { describeSkills } from './description.ts';
-import { failure, success } from './result.ts';
+import { LONGEST_SKILL_NAME, MAX_ENCODED } from './limits.ts';
+import { failure, READ_ONLY, success } from './result.ts';
+import { linesFor, skillLine } from './summary.ts';
 
-const REQUIRED = 'name is required: the name of the skill to load, as text';
-
-/** A provider, a plugin and a name, each as long as a path may be; a longer text is no name, and costs time to compare. */
-export const LONGEST_SKILL_NAME = 4096;
+const WHAT = 'the name of the skill to load, as text';
+const REQUIRED = `name is required: ${WHAT}`;
 const TOO_LONG = `name must have at most ${LONGEST_SKILL_NAME} characters`;
 
 export const SkillInput = v.strictObject({
@@ -36,44 +38,46 @@ export const SKILL_INPUT_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Codex asks its user for approval unless all of these are said. */
-export const READ_ONLY = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const;
-
 export function skillTool(lists: FirstLists, log: Log): Tool {
+  const encoded = new SizedCache<Skill, Loaded>(MAX_ENCODED);
+
+  async function load({ id, skill }: ListedSkill): Promise<ToolResult | EncodedResult> {
+    try {
+      // Always asked: a file that can no longer be read is an error at once.
+      const text = await skill.read();
+      const known = encoded.get(skill);
+      if (known?.text === text && known.id === id) return known.result;
+      const result = encodeResultBody(success(loadedText(id, skill, text)));
+      encoded.set(skill, { id, text, result }, result.body.length);
+      return result;
+    } catch (error) {
+      log.error(`cannot read ${skill.file}: ${stackOf(error)}`);
+      return failure(`Skill '${oneLine(id)}' cannot be read: ${printable(messageOf(error))}`);
+    }
+  }
+
   return {
     name: 'skill',
-    fresh: false,
-    define: (snapshot, view) => ({
-      name: view.spell('skill'),
-      title: 'Load Skill',
-      description: describeSkills(snapshot.names.visible, view, view.shows(SEARCH) ? view.spell(SEARCH) : undefined),
-      inputSchema: SKILL_INPUT_SCHEMA,
-      annotations: { title: 'Load Skill', ...READ_ONLY },
+    title: 'Load Skill',
+    inputSchema: SKILL_INPUT_SCHEMA,
+    annotations: { title: 'Load Skill', ...READ_ONLY },
+    define: ({ names }, view) => ({
+      description: describeSkills(names.visible, view, view.shows(SEARCH) ? view.spell(SEARCH) : undefined),
     }),
     async run(args, snapshot) {
-      const parsed = v.safeParse(SkillInput, renameCommand(args));
-      if (!parsed.success)
-        throw invalidParams(
-          parsed.issues[0].type === 'strict_object' ? strictness(parsed.issues[0]) : parsed.issues[0].message,
-        );
-      const { name } = parsed.output;
+      const { name } = checkedArguments(SkillInput, renameCommand(args), { name: WHAT });
       const found = await findSkill(name, snapshot, lists);
-      return found.kind === 'found' ? load(found.id, found.skill, log) : found.failure;
+      return found.kind === 'found' ? load(found) : found.failure;
     },
   };
 }
 
 export type FoundSkill =
   | { readonly kind: 'found'; readonly id: string; readonly skill: Skill }
-  /** What the model is told when a name means no skill, or several. */
+  /** For the model, when a name means no skill, or several. */
   | { readonly kind: 'not-found'; readonly failure: ToolResult };
 
-/** A name that the snapshot does not know is looked up again when it may be that of a skill on a late server. */
+/** A name that the snapshot does not know may belong to a server that comes late: it is then looked up again. */
 export async function findSkill(name: string, snapshot: Snapshot, lists: FirstLists): Promise<FoundSkill> {
   const known = snapshot.names.resolve(name);
   const late = known.kind === 'missing' ? await lists.lookAgain(name.trim()) : undefined;
@@ -89,12 +93,18 @@ export async function findSkill(name: string, snapshot: Snapshot, lists: FirstLi
   }
 }
 
-/** What loading a skill shows: where it comes from, then its SKILL.md as it is. Throws when that cannot be read. */
-export async function loadedText({ id, skill }: ListedSkill): Promise<string> {
-  return `${headerOf(id, skill)}\n\n${await skill.read()}`;
+/** A header that says where the skill comes from, then its SKILL.md unchanged. Throws when that cannot be read. */
+export async function loadText({ id, skill }: ListedSkill): Promise<string> {
+  return loadedText(id, skill, await skill.read());
 }
 
 // --- internal ---
+
+interface Loaded {
+  readonly id: string;
+  readonly text: string;
+  readonly result: EncodedResult;
+}
 
 const notFound = (text: string): FoundSkill => ({ kind: 'not-found', failure: failure(text) });
 
@@ -103,24 +113,12 @@ const SEARCH = 'skills.search';
 
 /** Older clients send `{command}`. */
 function renameCommand(args: unknown): unknown {
-  if (typeof args !== 'object' || args === null || !('command' in args) || Object.keys(args).length !== 1) return args;
+  if (!isObject(args) || !('command' in args) || Object.keys(args).length !== 1) return args;
   return { name: args.command };
 }
 
-function strictness({ path }: { readonly path?: readonly { readonly key: unknown }[] | undefined }): string {
-  const key = String(path?.[0]?.key);
-  return key === 'name' ? REQUIRED : `only name is taken, not ${shorten(oneLine(key), 60)}`;
-}
-
-async function load(id: string, skill: Skill, log: Log): Promise<ToolResult> {
-  let text: string;
-  try {
-    text = await loadedText({ id, skill });
-  } catch (error) {
-    log.error(`cannot read ${skill.file}: ${stackOf(error)}`);
-    return failure(`Skill '${oneLine(id)}' cannot be read: ${printable(messageOf(error))}`);
-  }
-  return success(text);
+function loadedText(id: string, skill: Skill, text: string): string {
+  return `${headerOf(id, skill)}\n\n${text}`;
 }
 
 function headerOf(id: string, { directory, file, location, provider, plugin }: Skill): string {
@@ -135,14 +133,8 @@ function headerOf(id: string, { directory, file, location, provider, plugin }: S
   return lines.map(printable).join('\n');
 }
 
-// Enough to recognise what was asked for; the answer must not echo megabytes.
-const LONGEST_ECHO = 100;
-const LONGEST_ABOUT = 160;
-const MOST_SHOWN = 50;
-
 function ambiguityOf(name: string, ids: readonly string[]): string {
-  const lines = ids.slice(0, MOST_SHOWN).map((id) => `- ${oneLine(id)}`);
-  if (ids.length > MOST_SHOWN) lines.push(`… and ${ids.length - MOST_SHOWN} more`);
+  const lines = linesFor(ids, (id) => `- ${oneLine(id)}`);
   return `Skill '${echo(name)}' is ambiguous: ${ids.length} skills have that name.
 
 ${lines.join('\n')}
@@ -152,20 +144,14 @@ To load one of them, use the full name.`;
 
 function absenceOf(name: string, { names }: Snapshot): string {
   const near = names.near(name).map(oneLine);
-  const shown = names.visible.slice(0, MOST_SHOWN).map(lineOf);
-  const rest = names.visible.length - shown.length;
+  const lines = linesFor(names.visible, skillLine);
   return [
     `Skill '${echo(name)}' not found.`,
     ...(near.length > 0 ? [`Did you mean: ${near.join(', ')}?`] : []),
-    `Available skills:\n${shown.length === 0 ? '- none' : shown.join('\n')}${rest > 0 ? `\n… and ${rest} more` : ''}`,
+    `Available skills:\n${lines.join('\n') || '- none'}`,
     'Use the exact skill name (case-insensitive) to load a skill.',
   ].join('\n\n');
 }
 
-function lineOf({ id, skill }: ListedSkill): string {
-  return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), LONGEST_ABOUT)}`;
-}
-
-function echo(name: string): string {
-  return shorten(oneLine(name), LONGEST_ECHO);
-}
+/** Enough to recognise the name; a result must not repeat megabytes. */
+const echo = (name: string) => shorten(oneLine(name), 100);

@@ -1,9 +1,10 @@
-/** A skill as `skills.list` and `skills.search` show it. */
+/** Skills in the results of tools: as structured data, and as lines of text. */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { ListedSkill } from '../model.ts';
 import { installName } from '../skills/search.ts';
 import { oneLine, printable, shorten, visibleLine } from '../text.ts';
+import { MOST_LINES } from './limits.ts';
 
 export interface Summary {
   readonly installName: string;
@@ -12,9 +13,9 @@ export interface Summary {
   readonly skillFile: string;
 }
 
-/** The properties of a Summary in JSON Schema; all of them are always there. */
+/** The properties of a Summary in JSON Schema; all are required. */
 export const SUMMARY_PROPERTIES = {
-  installName: { type: 'string', description: 'Name of the directory the skill lies in.' },
+  installName: { type: 'string', description: 'Name of the directory that the skill is in.' },
   meta: {
     type: 'object',
     properties: { name: { type: 'string' }, description: { type: 'string' } },
@@ -25,7 +26,7 @@ export const SUMMARY_PROPERTIES = {
   skillFile: { type: 'string', description: 'Its SKILL.md, likewise.' },
 } as const;
 
-/** For one answer: what a root really is is looked up once in it. */
+/** For one result: the real path of each root is looked up once. */
 export function createSummariser(cwd: string): (listed: ListedSkill) => Summary {
   const shorten = createShortener(cwd);
   return ({ skill }) => ({
@@ -36,8 +37,14 @@ export function createSummariser(cwd: string): (listed: ListedSkill) => Summary 
   });
 }
 
-/** One line for people: the name that loads the skill, and what it is about. */
-export function lineFor({ id, skill }: ListedSkill): string {
+/** One line per item, up to MOST_LINES, and how many more there are. */
+export function linesFor<T>(items: readonly T[], lineFor: (item: T) => string): readonly string[] {
+  const rest = items.length - MOST_LINES;
+  return [...items.slice(0, MOST_LINES).map(lineFor), ...(rest > 0 ? [`… and ${rest} more`] : [])];
+}
+
+/** The name that loads the skill, and its description. */
+export function skillLine({ id, skill }: ListedSkill): string {
   return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), LONGEST_ABOUT)}`;
 }
 
@@ -50,7 +57,7 @@ export function countOf(number: number): string {
 
 const LONGEST_ABOUT = 160;
 
-/** The working directory, the root, or both may have been given by way of a link. */
+/** The path of the working directory or of the root may contain symbolic links. */
 function createShortener(cwd: string): (path: string, root: string) => string {
   const known = new Map<string, string>();
   const real = (path: string) => {
@@ -64,16 +71,16 @@ function createShortener(cwd: string): (path: string, root: string) => string {
   };
 }
 
-/** The way down from a directory to a path, if there is one. */
+/** The path relative to a directory that contains it; undefined for any other directory. */
 function below(directory: string, path: string): string | undefined {
-  const way = relative(directory, path);
-  return way === '' || isAbsolute(way) || /^\.\.(?:[/\\]|$)/.test(way) ? undefined : way;
+  const inside = relative(directory, path);
+  return inside === '' || isAbsolute(inside) || /^\.\.(?:[/\\]|$)/.test(inside) ? undefined : inside;
 }
 
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return path; // It may have gone since the scan.
+    return path; // It may have been deleted since the scan.
   }
 }

@@ -26,19 +26,19 @@ test('lists, and names that are not known yet, wait for late sources; calls of k
   const announced: boolean[] = [];
   registry.onRefresh(({ before }) => announced.push(before !== undefined && lists.wasListed(before)));
   const settled: string[] = [];
-  const wait = async (name: string, snapshot: Promise<Snapshot>) => {
-    const { problems } = await snapshot;
-    settled.push(`${name}: ${problems.length}`);
+  const wait = async (name: string, snapshot: Promise<Snapshot | undefined>) => {
+    const found = await snapshot;
+    settled.push(`${name}: ${found?.problems.length}`);
   };
   const waiting = [
     wait('list', lists.complete()),
     wait(
       'missing',
-      lists.snapshotWith(({ problems }) => problems.length > 0),
+      lists.lookUp((now) => (now.problems.length > 0 ? now : undefined)),
     ),
     wait(
       'known',
-      lists.snapshotWith(() => true),
+      lists.lookUp((now) => now),
     ),
     wait('call', registry.ready()),
     lists.lookAgain('late:tool').then((late) => void settled.push(`late: ${late?.snapshot.problems.length}`)),

@@ -1,6 +1,6 @@
 /** The server in this process, over HTTP, with one tool that answers when the test says so. */
 import type { TestContext } from 'node:test';
-import { type Contribution, createSkillwire, type Listening, type Source, type UpstreamTool } from '../../src/index.ts';
+import { type Contribution, createSkillwire, type Listening, type Source, type Tool } from '../../src/index.ts';
 import { SHUTDOWN } from '../../src/shutdown.ts';
 import { LIMITS, type Limits } from '../../src/transports/http/limits.ts';
 import { listen } from '../../src/transports/http/listener.ts';
@@ -27,12 +27,10 @@ export async function startSlow(
 ): Promise<SlowServer> {
   const calls: SlowCall[] = [];
   const waiters: ((call: SlowCall) => void)[] = [];
-  const tool: UpstreamTool = {
+  const tool: Tool = {
     name: 'wait',
-    server: 'test',
-    short: 'wait',
-    fresh: false,
-    define: () => ({ name: 'wait', description: 'Waits.', inputSchema: { type: 'object' } }),
+    description: 'Waits.',
+    inputSchema: { type: 'object' },
     run: (_args, _snapshot, { signal, notify }) =>
       new Promise((done) => {
         const call: SlowCall = {

@@ -81,7 +81,7 @@ test('a directory read leaves out a name that is not UTF-8 and shows the rest', 
     ['skill://custom/a/SKILL.md', 'skill://custom/a/y.md'],
   );
   const miss = await program.call('skills.read', { name: 'a', path: 'none' });
-  assert.match(miss.content[0].text, /The skill holds: SKILL\.md, y\.md\./);
+  assert.match(miss.content[0].text, /The skill contains: SKILL\.md, y\.md\./);
 });
 
 test('skills that were deleted are left out of skills/list at no cost for each, and are -32602', async (t) => {

@@ -287,14 +287,14 @@ test('skills.read answers whatever is no file of the skill with an error a model
     ['ref/', /not a path inside/],
     ['.', /not a path inside/],
     ['ref\0', /not a path inside/],
-    ['ref', /is a directory. "ref" holds: x\.md\./],
-    ['nope.md', /is not there. The skill holds: SKILL\.md, large\.bin, ref\//],
-    ['ref/nope.md', /is not there. "ref" holds: x\.md\./],
+    ['ref', /is a directory. "ref" contains: x\.md\./],
+    ['nope.md', /does not exist. The skill contains: SKILL\.md, large\.bin, ref\//],
+    ['ref/nope.md', /does not exist. "ref" contains: x\.md\./],
     ['out.md', /link that leaves the skill/],
     ['up/b/SKILL.md', /link that leaves the skill/],
-    ['.git/config', /is not there/],
+    ['.git/config', /does not exist/],
     ['large.bin', /is over 4194304 bytes/],
-    ['..%2fb%2fSKILL.md', /is not there/],
+    ['..%2fb%2fSKILL.md', /does not exist/],
   ];
   for (const [path, message] of table) {
     const result = await program.call('skills.read', { name: 'a', path });

@@ -37,6 +37,7 @@ export interface UpstreamResource extends Resource {
 }
 
 export interface UpstreamTemplate extends Template {
+  readonly server: string;
   read(uri: string, call: ReadCall): Promise<object>;
 }
 

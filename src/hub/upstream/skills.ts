@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import { messageOf } from '../../log.ts';
 import type { FileReading, ManifestFile, Skill, SkillChild, SkillFiles } from '../../model.ts';
 import { isObject, type Params, SHA256 } from '../../protocol/index.ts';
+import { SizedCache } from '../../sized-cache.ts';
 import { readHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
 import { nameKey } from '../../skills/names.ts';
@@ -105,7 +106,7 @@ export function skillOf(provider: string, skill: UpstreamSkill, server: SkillSer
     if (head.kind === 'read' && visibleLine(head.head.name) !== name)
       throw new Error('its name is not the one that its server lists');
     // A text that is made on demand may be another one each time.
-    if (skill.files) texts.set(cacheKey, text);
+    if (skill.files) texts.set(cacheKey, text, text.length);
     return text;
   }
 
@@ -132,35 +133,7 @@ export function skillOf(provider: string, skill: UpstreamSkill, server: SkillSer
 
 // --- internal ---
 
-const texts = createTextCache(MAX_SKILL_TEXTS);
-
-interface TextCache {
-  get(key: object): string | undefined;
-  set(key: object, text: string): void;
-}
-
-/** Keeps texts of at most so many characters together; the oldest are dropped first. */
-function createTextCache(most: number): TextCache {
-  const kept = new Map<object, string>();
-  let size = 0;
-  const drop = (key: object) => {
-    size -= kept.get(key)?.length ?? 0;
-    kept.delete(key);
-  };
-  return {
-    get: (key) => kept.get(key),
-    set(key, text) {
-      drop(key);
-      if (text.length > most / 8) return;
-      kept.set(key, text);
-      size += text.length;
-      for (const oldest of kept.keys()) {
-        if (size <= most) return;
-        drop(oldest);
-      }
-    },
-  };
-}
+const texts = new SizedCache<object, string>(MAX_SKILL_TEXTS);
 
 function filesOf(skill: UpstreamSkill, server: SkillServer): SkillFiles {
   let current = skill;

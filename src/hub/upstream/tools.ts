@@ -5,7 +5,7 @@
  * Always true: a result is passed on whole, except for structure that the client's protocol version does not define.
  */
 import { messageOf } from '../../log.ts';
-import type { ToolCall, ToolOutcome, ToolView, UpstreamTool } from '../../model.ts';
+import type { Tool, ToolCall, ToolOutcome, ToolView } from '../../model.ts';
 import { isObject, isProgressToken, type Params, type Peer, RpcError } from '../../protocol/index.ts';
 import { visibleLine } from '../../text.ts';
 import { UpstreamError } from '../connection/connection.ts';
@@ -18,7 +18,7 @@ import type { Upstream } from './upstream.ts';
 /** Server names contain no colon, so this names one tool of one server. */
 export const publicName = (server: string, tool: ListedTool) => `${server}:${visibleLine(tool.name)}`;
 
-export function toolsOf(upstreams: readonly Upstream[]): readonly UpstreamTool[] {
+export function toolsOf(upstreams: readonly Upstream[]): readonly Tool[] {
   return upstreams.flatMap((upstream) => upstream.listing().tools.map((tool) => toolOf(upstream, tool)));
 }
 
@@ -36,7 +36,7 @@ export function passedOn({ inputResponses, requestState, _meta }: Params): Param
 
 // --- internal ---
 
-function toolOf(upstream: Upstream, tool: ListedTool): UpstreamTool {
+function toolOf(upstream: Upstream, tool: ListedTool): Tool {
   const server = upstream.config.name;
   const { definition, inputSchema } = tool;
   const name = publicName(server, tool);
@@ -44,8 +44,8 @@ function toolOf(upstream: Upstream, tool: ListedTool): UpstreamTool {
     name,
     server,
     short: visibleLine(tool.name),
-    fresh: false,
-    define: (_snapshot, view) => ({ ...definitionFor(definition, view), inputSchema, name: view.spell(name) }),
+    inputSchema,
+    define: (_snapshot, view) => ({ ...definitionFor(definition, view), inputSchema }),
     async run(args, _snapshot, call) {
       checkParamHeaders(inputSchema, isObject(args) ? args : {}, call.peer.claims);
       const { params, signal, peer } = call;

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cursorAfter, EncodedList } from '../../src/methods/pagination.ts';
+
+const SHAPE = { name: 'letters', member: 'letters', pageSize: 2, keyOf: (letter: string) => letter };
+const listOf = (...letters: string[]) => new EncodedList(SHAPE, letters);
+const read = (list: EncodedList<string>, cursor?: unknown) => JSON.parse(`${list.page(cursor).body}}`);
+
+test('a page is encoded once, however often it is asked for', () => {
+  const list = listOf('a', 'b', 'c');
+  assert.equal(list.page(undefined), list.page(undefined));
+  assert.equal(list.page(cursorAfter('letters', 'b')), list.page(cursorAfter('letters', 'b')));
+});
+
+test('the pages of a list have all items once; the last has no cursor', () => {
+  const list = listOf('a', 'b', 'c', 'd', 'e');
+  const first = read(list);
+  const second = read(list, first.nextCursor);
+  const third = read(list, second.nextCursor);
+  assert.deepEqual([first.letters, second.letters, third], [['a', 'b'], ['c', 'd'], { letters: ['e'] }]);
+  assert.deepEqual(read(listOf()), { letters: [] });
+});
+
+test('items that come or go between two pages neither repeat nor hide others', () => {
+  const { nextCursor } = read(listOf('a', 'b', 'c', 'd'));
+  assert.deepEqual(read(listOf('c', 'd'), nextCursor).letters, ['c', 'd']);
+  assert.deepEqual(read(listOf('a', 'aa', 'ab', 'b', 'c', 'd'), nextCursor).letters, ['c', 'd']);
+  assert.deepEqual(read(listOf('a'), nextCursor).letters, []);
+});
+
+test('a cursor of another list, or one that is made up, is refused', () => {
+  for (const cursor of [cursorAfter('digits', 'a'), 'made up', '', 5, null]) {
+    assert.throws(() => listOf('a').page(cursor), /cursor is not one that this list gave out/);
+  }
+});
+
+test('two lists are equal when a client would be sent the same pages', () => {
+  const list = listOf('a', 'b', 'c');
+  assert.ok(list.equals(listOf('a', 'b', 'c')));
+  for (const other of [listOf('a', 'b'), listOf('a', 'b', 'd'), listOf('a', 'x', 'c'), listOf()]) {
+    assert.ok(!list.equals(other));
+    assert.ok(!other.equals(list));
+  }
+});
