@@ -28,7 +28,8 @@ async function showAndTrust(): Promise<void> {
   const record = trustFile(homedir(), process.env);
   const file = projectFile(process.cwd());
   const found = readEntries(file, true);
-  if (found.kind !== 'read') throw new UsageError(`${file} ${found.kind === 'broken' ? found.why : 'does not exist'}`);
+  if (found.kind !== 'parsed')
+    throw new UsageError(`${file} ${found.kind === 'broken' ? found.why : 'does not exist'}`);
   const servers = [...found.servers].flatMap(([name, entry]) => describe(name, entry));
   const heading = servers.length === 0 ? `${file} names no servers.` : `With --hub, ${file} starts:`;
   await show([heading, ...servers, ...found.faults]);

@@ -10,7 +10,7 @@ import type { Contribution, Source, UpstreamStatus, Watched } from '../model.ts'
 import { createFilter } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
 import { VERSION } from '../version.ts';
-import { type FileOptions, type Memory, readConfiguration } from './config/files.ts';
+import { type ConfigCache, type FileOptions, readConfiguration } from './config/files.ts';
 import type { Listing } from './upstream/listing.ts';
 import { resourcesOf, skillsOf, templatesOf } from './upstream/resources.ts';
 import { toolsOf } from './upstream/tools.ts';
@@ -35,7 +35,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   const changes = createChangeCollector((names) => changed(reasonOf(names)));
   const upstreams = createUpstreams({ env, log, hops, healthInterval, client, changed: changes.add });
   const filter = createFilter(options);
-  const memory: Memory = new Map();
+  const cache: ConfigCache = new Map();
   let last: Contribution | undefined;
   let lastListings: readonly Listing[] = [];
   let lastFiles = '';
@@ -44,7 +44,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   return {
     name: 'hub',
     async load() {
-      const { configs, problems, watched: files } = readConfiguration(options, memory);
+      const { configs, problems, watched: files } = readConfiguration(options, cache);
       upstreams.apply(configs);
       const all = upstreams.all();
       const listings = all.map((one) => one.listing());

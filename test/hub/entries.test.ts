@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { parseEntry } from '../../src/hub/config/entries.ts';
 import { expand } from '../../src/hub/config/expand.ts';
-import { MAX_SERVERS, type Memory, readConfiguration } from '../../src/hub/config/files.ts';
+import { type ConfigCache, readConfiguration } from '../../src/hub/config/files.ts';
+import { MAX_SERVERS } from '../../src/hub/config/limits.ts';
 import { createRedact, secretsOf } from '../../src/hub/config/redact.ts';
 import { startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM } from '../harness/program.ts';
@@ -33,7 +34,7 @@ test('an entry that is disabled needs nothing else (11.26)', () => {
 });
 
 test('what no program can be given is refused, and named by its field (10.5)', () => {
-  const half = 'it holds half of a surrogate pair, which is no character';
+  const half = 'it holds half of a surrogate pair, which is not a character';
   const rows: readonly (readonly [entry: object, why: string])[] = [
     [{ command: 'a', env: { KEY: 'x\ud800y' } }, `env.KEY: ${half}`],
     [{ command: 'a\udc00' }, `command: ${half}`],
@@ -45,9 +46,9 @@ test('what no program can be given is refused, and named by its field (10.5)', (
     [{ command: 'a', args: ['\0'] }, 'args[0]: it holds a NUL character'],
     [{ command: 'a', env: { KEY: '\0' } }, 'env.KEY: it holds a NUL character'],
     [{ command: 'a', cwd: '\0' }, 'cwd: it holds a NUL character'],
-    [{ command: 'a', env: { 'A=B': 'c' } }, 'env.A=B is no name for a variable'],
-    [{ command: 'a', env: { '': 'c' } }, 'env. is no name for a variable'],
-    [{ command: 'a', env: { 'A\0': 'c' } }, 'env.A\0 is no name for a variable'],
+    [{ command: 'a', env: { 'A=B': 'c' } }, 'env.A… is not a valid variable name'],
+    [{ command: 'a', env: { '': 'c' } }, 'env. is not a valid variable name'],
+    [{ command: 'a', env: { 'A\0': 'c' } }, 'env.A… is not a valid variable name'],
   ];
   for (const [entry, why] of rows) assert.equal(reason(entry), `failed: ${why}`);
 });
@@ -108,7 +109,7 @@ test('expanding takes time in step with the text (10.5)', () => {
   assert.equal(expand('$'.repeat(10), variables).text, '$'.repeat(10));
 });
 
-test('a secret of several lines is blotted out line by line, and in base64 (10.18)', () => {
+test('a secret of several lines is redacted line by line, and in base64 (10.18)', () => {
   const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\nhkiG9w0BAQEFAASC\n  Zz9=\nexit\n-----END KEY-----\n';
   const redact = createRedact(secretsOf({ env: { KEY: key, PASS: 'correct+horse/battery' }, inserted: [] }));
   for (const line of key.split('\n').map((one) => one.trim())) {
@@ -141,6 +142,35 @@ test('no line of a secret is in the log or shown by the doctor (10.18)', async (
   });
   assert.equal(status, 0);
   assert.doesNotMatch(stdout, /MIIE|hkiG|s3cr3t-one/);
+});
+
+test('a secret that is written into the name of a field is not shown', () => {
+  const rows: readonly (readonly [entry: object, why: string])[] = [
+    [
+      { url: 'http://a', headers: { 'Authorization: Bearer sk-live': '' } },
+      'headers.Authorization… is not a valid header name',
+    ],
+    [{ url: 'http://a', headers: { 'X-Key: sk-live': null } }, 'headers.X-Key… must be text'],
+    [{ url: 'http://a', headers: { 'X-Key: sk-live': '${NOPE}' } }, 'headers.X-Key…: the variable NOPE is not set'],
+    [{ command: 'a', env: { 'API_KEY=sk-live': '' } }, 'env.API_KEY… is not a valid variable name'],
+  ];
+  for (const [entry, why] of rows) assert.equal(reason(entry), `failed: ${why}`);
+});
+
+test('a text that is cut inside a secret does not show its beginning', () => {
+  const token = `eyJ${'0123456789abcdef'.repeat(100)}`;
+  const redact = createRedact([token]);
+  assert.equal(redact(`bad token ${token}`, 500), 'bad token [redacted]');
+  assert.equal(redact(`bad token ${token} and ${token}`, token.length + 50), 'bad token [redacted] and [redacted]');
+  assert.equal(redact('a text ends with eyJ0', 500), 'a text ends with eyJ0');
+});
+
+test('user and password of an address are redacted as basic authorization too', () => {
+  for (const pair of ['u:hunter2', 'u:abc', 'me:p%2Fss']) {
+    const redact = createRedact(secretsOf({ url: `http://${pair}@host/`, inserted: [] }));
+    const sent = Buffer.from(decodeURIComponent(pair)).toString('base64');
+    assert.equal(redact(`bad authorization Basic ${sent}`), 'bad authorization Basic [redacted]');
+  }
 });
 
 test('where two secrets overlap neither shows (10.18)', () => {
@@ -218,7 +248,7 @@ test('a pattern has a length (10.5)', () => {
 test('a file that has not changed is not read again, and one that has is (10.5)', async (t) => {
   const tree = makeTree(t, { 'home/.kode.json': file({ one: { command: 'x' } }) });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), configFiles: [], trustProject: false };
-  const memory: Memory = new Map();
+  const memory: ConfigCache = new Map();
   const names = () => readConfiguration(options, memory).configs.map(({ name }) => name);
   // What was written this moment may be written again without a trace.
   await new Promise((done) => setTimeout(done, 600));

@@ -1,7 +1,7 @@
 /**
- * Which upstream servers there are: entries of `mcpServers`, checked and expanded.
- * Owns: the shape of an entry and what may be wrong with it. Leaves alone: which files it stands in (files.ts).
- * Always true: a bad entry spoils itself and nothing else; every message names the file, the server and the field.
+ * One entry of `mcpServers`: checked, expanded, and made into the configuration of an upstream server.
+ * Owns: the shape of an entry, and the messages about its faults. Leaves alone: which files hold entries (files.ts).
+ * Always true: a fault in one entry affects no other; every message names the field, and shows no value.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -13,51 +13,46 @@ import { shorten } from '../../text.ts';
 import type { HttpTarget } from '../connection/http-client.ts';
 import type { StdioTarget } from '../connection/stdio.ts';
 import { expand, type Variables } from './expand.ts';
+import {
+  DEFAULT_CALL_MS,
+  DEFAULT_CONNECT_MS,
+  MAX_ENTRY,
+  MAX_FIELD_SHOWN,
+  MAX_PATTERN,
+  MAX_PATTERNS,
+  MAX_SERVER_NAME,
+} from './limits.ts';
 import { secretsOf } from './redact.ts';
 
 /** How a server is reached, or why it is not. */
 export type Target =
   | ({ readonly kind: 'stdio' } & StdioTarget)
-  /** Where streamable HTTP is not served the older SSE is tried. */
+  /** Falls back to SSE when the server has no streamable HTTP. */
   | ({ readonly kind: 'http' } & HttpTarget)
   | ({ readonly kind: 'sse' } & HttpTarget)
-  | { readonly kind: 'none'; readonly state: 'disabled' | 'untrusted' | 'failed'; readonly reason: string };
+  | { readonly kind: 'none'; readonly state: InactiveState; readonly reason: string };
 
-/** One server as it is to be run. */
+export type InactiveState = 'disabled' | 'untrusted' | 'failed';
+
 export interface UpstreamConfig {
   readonly name: string;
-  /** The file it stands in, or where else it came from. */
+  /** The file of the entry, or another origin. */
   readonly from: string;
   readonly target: Target;
-  /** Milliseconds that one call may go without an answer or progress. */
+  /** Milliseconds that a call may go without response or progress. */
   readonly timeout: number;
-  /** Milliseconds that connecting, and each list after it, may take. */
+  /** Milliseconds for connecting, and for each list. */
   readonly connectTimeout: number;
   readonly filter: Patterns;
   readonly secrets: readonly string[];
-  /** Equal as long as the server need not be restarted. */
+  /** Two configurations with one key are the same: the server is not restarted. */
   readonly key: string;
 }
 
-/** Long calls are real, and the client in front has limits of its own. This one only bounds what we keep for nobody. */
-export const DEFAULT_CALL_MS = 300_000;
-/** The first start of a server by npx downloads it. Nobody waits for that: connecting goes on behind everything else. */
-export const DEFAULT_CONNECT_MS = 60_000;
-/**
- * Characters of one entry, expanded: command, arguments, environment, headers. Linux gives a program about twice this for
- * all of it; and whatever an entry holds is looked for in every line that its server prints.
- */
-export const MAX_ENTRY = 1024 * 1024;
-
-/** Of one text in `include` or `exclude`, which may hold many patterns. Their reader throws at 64 KiB. */
-export const LONGEST_PATTERN = 10_000;
-/** Such texts in one of them: each is tried on each tool. */
-export const MOST_PATTERNS = 1000;
-
 const text = v.string('must be text');
 const texts = v.record(text, text, 'must be an object of texts');
-const pattern = v.pipe(text, v.maxLength(LONGEST_PATTERN, `is over ${LONGEST_PATTERN} characters`));
-const list = v.pipe(v.array(pattern), v.maxLength(MOST_PATTERNS, `has over ${MOST_PATTERNS} patterns`));
+const pattern = v.pipe(text, v.maxLength(MAX_PATTERN, `is over ${MAX_PATTERN} characters`));
+const list = v.pipe(v.array(pattern), v.maxLength(MAX_PATTERNS, `has over ${MAX_PATTERNS} patterns`));
 const patterns = v.optional(v.union([pattern, list], 'must be a pattern or a list of patterns'), []);
 
 const milliseconds = v.pipe(
@@ -74,10 +69,9 @@ const common = {
   include: patterns,
   exclude: patterns,
 };
-const Common = v.object(common);
 
-/** Unknown fields are kept out, not refused: other programs have their own in the same files. */
-export const StdioEntry = v.object({
+/** Unknown fields are ignored: other programs keep their own in the same files. */
+const StdioEntry = v.object({
   ...common,
   command: v.pipe(text, v.nonEmpty('is empty')),
   args: v.optional(v.array(text, 'must be a list of texts'), []),
@@ -85,7 +79,7 @@ export const StdioEntry = v.object({
   cwd: v.optional(text),
 });
 
-export const RemoteEntry = v.object({
+const RemoteEntry = v.object({
   ...common,
   url: v.pipe(text, v.nonEmpty('is empty')),
   headers: v.optional(texts, {}),
@@ -93,172 +87,147 @@ export const RemoteEntry = v.object({
 
 const Disabled = v.object({ disabled: v.literal(true) });
 const TYPES = ['stdio', 'sse', 'http', 'streamable-http', 'streamableHttp'] as const;
-const Kind = v.object({ type: v.optional(v.picklist(TYPES, `must be one of ${TYPES.slice(0, 3).join(', ')}`)) });
+const Type = v.object({ type: v.optional(v.picklist(TYPES, `must be one of ${TYPES.slice(0, 3).join(', ')}`)) });
 
-/** Where an entry stands and what its texts may refer to. */
+type StdioEntry = { readonly kind: 'stdio' } & v.InferOutput<typeof StdioEntry>;
+type RemoteEntry = { readonly kind: 'http' | 'sse' } & v.InferOutput<typeof RemoteEntry>;
+
+/** An entry as it is written in its file, before expansion. The other fields of a disabled entry do not matter. */
+export type Entry = StdioEntry | RemoteEntry | { readonly kind: 'disabled' };
+
 export interface EntryContext {
   readonly from: string;
   readonly variables: Variables;
 }
 
-/** An entry as it stands in its file, before anything is expanded. */
-export type Entry =
-  | ({ readonly kind: 'stdio' } & v.InferOutput<typeof StdioEntry>)
-  | ({ readonly kind: 'http' | 'sse' } & v.InferOutput<typeof RemoteEntry>)
-  /** Whatever else is in it. */
-  | { readonly kind: 'disabled' };
-
-/** Throws what is wrong with it, with the field it is in. */
+/** Throws an Error that names the first faulty field. */
 export function readEntry(name: string, entry: unknown): Entry {
   if (v.is(Disabled, entry)) return { kind: 'disabled' };
-  checkName(name);
-  const { type } = check(Kind, entry);
+  checkServerName(name);
+  const { type } = check(Type, entry);
   const isRemote = type === undefined ? isObject(entry) && 'url' in entry && !('command' in entry) : type !== 'stdio';
   if (!isRemote) return { kind: 'stdio', ...check(StdioEntry, entry) };
   return { kind: type === 'sse' ? 'sse' : 'http', ...check(RemoteEntry, entry) };
 }
 
-/** Never throws: what is wrong with an entry is the plan's reason. */
-export function parseEntry(name: string, entry: unknown, context: EntryContext): UpstreamConfig {
+/** Never throws: a fault becomes the reason of an inactive server. */
+export function parseEntry(name: string, entry: unknown, { from, variables }: EntryContext): UpstreamConfig {
   try {
     const read = readEntry(name, entry);
-    if (read.kind === 'disabled')
-      return inactiveConfig(name, context.from, 'disabled', 'disabled in its configuration');
-    return read.kind === 'stdio' ? stdioPlan(name, read, context) : remotePlan(name, read, context);
+    if (read.kind === 'disabled') return inactiveConfig(name, from, 'disabled', 'disabled in its configuration');
+    const { timeout, connectTimeout, include, exclude } = read;
+    const filter = { include: splitPatterns([include].flat()), exclude: splitPatterns([exclude].flat()) };
+    const target = read.kind === 'stdio' ? stdioTarget(read, variables) : remoteTarget(read, variables);
+    return withKey({ name, from, timeout, connectTimeout, filter, ...target });
   } catch (error) {
-    return inactiveConfig(name, context.from, 'failed', messageOf(error));
+    return inactiveConfig(name, from, 'failed', messageOf(error));
   }
 }
 
-export function inactiveConfig(
-  name: string,
-  from: string,
-  state: 'disabled' | 'untrusted' | 'failed',
-  reason: string,
-): UpstreamConfig {
+export function inactiveConfig(name: string, from: string, state: InactiveState, reason: string): UpstreamConfig {
+  const filter = { include: [], exclude: [] };
   const target = { kind: 'none', state, reason } as const;
-  return finish({ name, from, target, timeout: 0, connectTimeout: 0, filter: NO_FILTER, secrets: [] });
+  return withKey({ name, from, target, timeout: 0, connectTimeout: 0, filter, secrets: [] });
 }
 
 // --- internal ---
 
-const NO_FILTER: Patterns = { include: [], exclude: [] };
-// It becomes the front of every tool's name, and a colon ends it there.
-export const LONGEST_NAME = 64;
-// Of the name of a field in a message: names are from outside, and a message is for reading.
-const LONGEST_FIELD = 100;
+type Reached = Pick<UpstreamConfig, 'target' | 'secrets'>;
 
-function checkName(name: string): void {
-  if (name === '') throw new Error('a server without a name');
-  if (name.length > LONGEST_NAME) throw new Error(`its name is over ${LONGEST_NAME} characters`);
-  if (/[:\p{C}\p{Z}/]/u.test(name)) throw new Error('its name holds a colon, slash, blank or control character');
-}
-
-function stdioPlan(
-  name: string,
-  entry: Extract<Entry, { kind: 'stdio' }>,
-  { from, variables }: EntryContext,
-): UpstreamConfig {
-  const { command, args, env, cwd } = entry;
-  const filling = createFilling(variables);
-  for (const variable of Object.keys(env)) checkVariable(variable);
+function stdioTarget({ command, args, env, cwd }: StdioEntry, variables: Variables): Reached {
+  const expander = createExpander(variables);
+  for (const variable of Object.keys(env)) checkVariableName(variable);
   const target = {
     kind: 'stdio',
-    command: filling.text('command', command),
-    args: args.map((arg, at) => filling.text(`args[${at}]`, arg)),
-    env: filling.texts('env', env),
-    cwd: resolve(variables.workspaceFolder, cwd === undefined ? '' : filling.text('cwd', cwd)),
+    command: expander.text('command', command),
+    args: args.map((arg, at) => expander.text(`args[${at}]`, arg)),
+    env: expander.texts('env', env),
+    cwd: resolve(variables.workspaceFolder, cwd === undefined ? '' : expander.text('cwd', cwd)),
   } as const;
-  return finish({
-    name,
-    from,
-    target,
-    ...settingsOf(entry),
-    secrets: secretsOf({ ...target, inserted: filling.inserted() }),
-  });
+  return { target, secrets: secretsOf({ ...target, inserted: expander.inserted() }) };
 }
 
-function remotePlan(
-  name: string,
-  entry: Extract<Entry, { url: string }>,
-  { from, variables }: EntryContext,
-): UpstreamConfig {
-  const filling = createFilling(variables);
-  const target = { url: urlOf(filling.text('url', entry.url)), headers: filling.texts('headers', entry.headers) };
-  for (const [field, value] of Object.entries(target.headers)) checkHeader(field, value);
-  const secrets = secretsOf({ url: target.url.href, headers: target.headers, inserted: filling.inserted() });
-  return finish({ name, from, target: { kind: entry.kind, ...target }, ...settingsOf(entry), secrets });
+function remoteTarget({ kind, url, headers: written }: RemoteEntry, variables: Variables): Reached {
+  const expander = createExpander(variables);
+  const address = httpUrl(expander.text('url', url));
+  const headers = expander.texts('headers', written);
+  for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
+  const secrets = secretsOf({ url: address.href, headers, inserted: expander.inserted() });
+  return { target: { kind, url: address, headers }, secrets };
 }
 
-function finish(plan: Omit<UpstreamConfig, 'key'>): UpstreamConfig {
-  return { ...plan, key: keyOf(plan) };
+/** The key leaves out the secrets: they depend on which files exist, and a new file must not restart a server. */
+function withKey(config: Omit<UpstreamConfig, 'key'>): UpstreamConfig {
+  const { secrets: _secrets, ...rest } = config;
+  return { ...config, key: createHash('sha256').update(JSON.stringify(rest)).digest('hex') };
 }
 
-/** Without the secrets: what counts as one depends on which files exist, and a new file must not restart a server. */
-function keyOf({ secrets: _secrets, ...plan }: Omit<UpstreamConfig, 'key'>): string {
-  return createHash('sha256').update(JSON.stringify(plan)).digest('hex');
-}
-
-function settingsOf(entry: v.InferOutput<typeof Common>) {
-  const { timeout, connectTimeout, include, exclude } = entry;
-  const list = (value: string | string[]) => splitPatterns(typeof value === 'string' ? [value] : value);
-  return { timeout, connectTimeout, filter: { include: list(include), exclude: list(exclude) } };
-}
-
-/** Throws what the first fault is, with the field it is in. */
 function check<S extends v.GenericSchema>(schema: S, entry: unknown): v.InferOutput<S> {
-  // Early: a list of a million numbers has one fault, not a million.
+  // Stops at the first fault: a list of a million numbers would have a million.
   const parsed = v.safeParse(schema, entry, { abortEarly: true });
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const field = v.getDotPath(issue);
   if (field === null) throw new Error('must be an object');
-  throw new Error(`${shorten(field, LONGEST_FIELD)} ${issue.received === 'undefined' ? 'is required' : issue.message}`);
+  throw new Error(`${shown(field)} ${issue.received === 'undefined' ? 'is required' : issue.message}`);
 }
 
-function urlOf(value: string): URL {
+/** A field's name in a message. It ends where no name goes on: people write `Authorization: Bearer SECRET` as a name. */
+function shown(field: string): string {
+  const [name = ''] = /^[\w.[\]-]*/.exec(field) ?? [];
+  return shorten(name.length < field.length ? `${name}…` : name, MAX_FIELD_SHOWN);
+}
+
+function checkServerName(name: string): void {
+  if (name === '') throw new Error('a server without a name');
+  if (name.length > MAX_SERVER_NAME) throw new Error(`its name is over ${MAX_SERVER_NAME} characters`);
+  // A colon ends the server's part of a tool's name.
+  if (/[:\p{C}\p{Z}/]/u.test(name)) throw new Error('its name holds a colon, slash, blank or control character');
+}
+
+function httpUrl(value: string): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('url must be an http or https address');
   return url;
 }
 
-function checkHeader(field: string, value: string): void {
-  const shown = shorten(`headers.${field}`, LONGEST_FIELD);
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(field)) throw new Error(`${shown} is no name for a header`);
-  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new Error(`${shown} holds what a header cannot`);
+function checkHeader(name: string, value: string): void {
+  const field = shown(`headers.${name}`);
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new Error(`${field} is not a valid header name`);
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new Error(`${field} holds a character that no header can hold`);
 }
 
-function checkVariable(name: string): void {
+function checkVariableName(name: string): void {
   if (name === '' || /[=\0]/.test(name) || !name.isWellFormed())
-    throw new Error(`${shorten(`env.${name}`, LONGEST_FIELD)} is no name for a variable`);
+    throw new Error(`${shown(`env.${name}`)} is not a valid variable name`);
 }
 
-/** What cannot be handed to a program, or would arrive as something else. */
+/** Texts that no program can be given, or that would arrive changed. */
 function checkText(text: string): void {
   if (text.includes('\0')) throw new Error('it holds a NUL character');
-  if (!text.isWellFormed()) throw new Error('it holds half of a surrogate pair, which is no character');
+  if (!text.isWellFormed()) throw new Error('it holds half of a surrogate pair, which is not a character');
 }
 
-/** Expands the texts of one entry, remembers what came out of variables, and says which field a fault is in. */
-function createFilling(variables: Variables) {
+/** Expands the texts of one entry within its limit, and collects the values of variables. */
+function createExpander(variables: Variables) {
   const inserted = new Set<string>();
-  let room = MAX_ENTRY;
-  const one = (field: string, value: string): string => {
+  let left = MAX_ENTRY;
+  const expandText = (field: string, value: string): string => {
     try {
-      const expanded = expand(value, variables, room);
+      const expanded = expand(value, variables, left);
       checkText(expanded.text);
-      // An empty text takes room too, or there could be any number of them.
-      room -= expanded.text.length + 1;
-      for (const text of expanded.inserted) inserted.add(text);
+      // An empty text counts too, or there could be any number of them.
+      left -= expanded.text.length + 1;
+      for (const one of expanded.inserted) inserted.add(one);
       return expanded.text;
     } catch (error) {
-      throw new Error(`${shorten(field, LONGEST_FIELD)}: ${messageOf(error)}`);
+      throw new Error(`${shown(field)}: ${messageOf(error)}`);
     }
   };
   return {
     inserted: () => [...inserted],
-    text: one,
+    text: expandText,
     texts: (field: string, values: Readonly<Record<string, string>>) =>
-      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, one(`${field}.${name}`, value)])),
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expandText(`${field}.${name}`, value)])),
   };
 }

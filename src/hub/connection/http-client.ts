@@ -11,7 +11,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { messageOf } from '../../log.ts';
 import { createByteBuffer, decode, type Id, type Response, RpcError } from '../../protocol/index.ts';
-import { cut } from '../../text.ts';
+import type { Redact } from '../config/redact.ts';
 import { type HeaderFields, HttpError, MessageTooLong, NotSent, UpstreamError } from './connection.ts';
 import { MAX_ERROR_BODY, MAX_MESSAGE, MAX_REASON, MAX_RECEIPT, MAX_REDIRECTS, RECEIPT_MS } from './limits.ts';
 
@@ -44,8 +44,13 @@ export const EVENT_STREAM_TYPE = 'text/event-stream';
 /** Statuses that concern this client and not one message. 508: too many hubs in a row (see hops.ts). */
 export const REFUSALS: readonly number[] = [401, 403, 508];
 
-/** `common`: headers of every request. */
-export function createHttpClient(target: HttpTarget, common: () => HeaderFields): HttpClient {
+export interface HttpContext {
+  readonly redact: Redact;
+  /** Headers of every request. */
+  headers(): HeaderFields;
+}
+
+export function createHttpClient(target: HttpTarget, context: HttpContext): HttpClient {
   const isTls = target.url.protocol === 'https:';
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const configured = lowerCased({ ...basicAuth(target.url), ...target.headers });
@@ -53,7 +58,7 @@ export function createHttpClient(target: HttpTarget, common: () => HeaderFields)
   function sendOnce({ method, headers, body, signal }: HttpRequest, url: URL): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-      const all = { ...configured, ...lowerCased({ ...common(), ...headers }), ...length };
+      const all = { ...configured, ...lowerCased({ ...context.headers(), ...headers }), ...length };
       const request = (isTls ? requestHttps : requestHttp)(url, { method, agent, headers: all });
       // Not by the `signal` option, and without an error: either would stay with the socket, which may already be back
       // in the pool, where an error has no listener.
@@ -79,7 +84,7 @@ export function createHttpClient(target: HttpTarget, common: () => HeaderFields)
         throw error;
       });
       const { statusCode: status = 0 } = response;
-      if (status >= 400) throw await httpError(status, response);
+      if (status >= 400) throw await httpError(status, response, context.redact);
       const { location } = response.headers;
       if (!REDIRECTS.includes(status) || location === undefined) return response;
       response.resume();
@@ -196,14 +201,14 @@ const HINTS: ReadonlyMap<number, string> = new Map([
   [403, ' (it refuses us: are the headers in the configuration right?)'],
 ]);
 
-async function httpError(status: number, response: IncomingMessage): Promise<HttpError> {
+async function httpError(status: number, response: IncomingMessage, redact: Redact): Promise<HttpError> {
   const limit = mediaType(response) === JSON_TYPE ? MAX_MESSAGE : MAX_ERROR_BODY;
   const body = await readBody(response, limit).catch(() => '');
   const responses = [decode(body)].flat().filter((one): one is Response => one.kind === 'response');
   const [error] = responses.flatMap(({ outcome }) => ('error' in outcome ? [outcome.error] : []));
   const rpc = error && new RpcError(error.code, error.message, error.data);
   const answered = responses.flatMap(({ id }) => id ?? []);
-  const reason = rpc ? `: ${cut(rpc.message, MAX_REASON)}` : '';
+  const reason = rpc ? `: ${redact(rpc.message, MAX_REASON)}` : '';
   return new HttpError(status, `HTTP ${status}${reason}${HINTS.get(status) ?? ''}`, { rpc, answered, body });
 }
 

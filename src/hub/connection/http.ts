@@ -26,6 +26,7 @@ import {
   discardBody,
   EVENT_STREAM_TYPE,
   expectEventStream,
+  type HttpContext,
   type HttpTarget,
   JSON_TYPE,
   mediaType,
@@ -46,12 +47,8 @@ import {
 } from './limits.ts';
 import { createOpenRequests } from './open-requests.ts';
 
-export function openHttpConnection(
-  target: HttpTarget,
-  events: ConnectionEvents,
-  common: () => HeaderFields,
-): Connection {
-  const client = createHttpClient(target, common);
+export function openHttpConnection(target: HttpTarget, events: ConnectionEvents, context: HttpContext): Connection {
+  const client = createHttpClient(target, context);
   const life = new AbortController();
   const requests = createOpenRequests(life.signal);
   let session: HeaderFields = {};

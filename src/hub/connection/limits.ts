@@ -38,7 +38,7 @@ export const PROBE_MS = 3000;
 export const MAX_REDIRECTS = 5;
 /** Bytes of an HTTP error's body. A JSON body may be the response itself and has the limit of a message. */
 export const MAX_ERROR_BODY = 64 * 1024;
-/** Characters of a JSON-RPC error in a reason. Secrets are replaced later, and it is shortened after that. */
+/** Characters of a JSON-RPC error in the message of an HTTP error. */
 export const MAX_REASON = 4096;
 /** Bytes and milliseconds for the body of a response to a notification, which is read so that the socket can be reused. */
 export const MAX_RECEIPT = 64 * 1024;

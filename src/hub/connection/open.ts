@@ -103,14 +103,14 @@ function openConnection(
   { hops, stdio, redact, debug }: SessionContext,
   events: ConnectionEvents,
 ): Connection {
-  const common = () => ({ [HOPS_HEADER]: String(hops.next()) });
+  const http = { redact, headers: () => ({ [HOPS_HEADER]: String(hops.next()) }) };
   switch (target.kind) {
     case 'stdio':
       return openStdioConnection(target, events, { ...stdio, redact, stderr: debug });
     case 'http':
-      return (usesSse ? openSseConnection : openHttpConnection)(target, events, common);
+      return (usesSse ? openSseConnection : openHttpConnection)(target, events, http);
     case 'sse':
-      return openSseConnection(target, events, common);
+      return openSseConnection(target, events, http);
     case 'none':
       throw new Error('a server that is not started has no connection');
   }

@@ -19,6 +19,7 @@ import {
   discardBody,
   EVENT_STREAM_TYPE,
   expectEventStream,
+  type HttpContext,
   type HttpTarget,
   JSON_TYPE,
   responseIn,
@@ -26,12 +27,8 @@ import {
 import { MAX_MESSAGE } from './limits.ts';
 import { createOpenRequests } from './open-requests.ts';
 
-export function openSseConnection(
-  target: HttpTarget,
-  events: ConnectionEvents,
-  common: () => HeaderFields,
-): Connection {
-  const client = createHttpClient(target, common);
+export function openSseConnection(target: HttpTarget, events: ConnectionEvents, context: HttpContext): Connection {
+  const client = createHttpClient(target, context);
   const life = new AbortController();
   const { signal } = life;
   const requests = createOpenRequests(signal);

@@ -10,7 +10,7 @@
 import { type Log, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
 import { isObject, type Params, RpcError } from '../../protocol/index.ts';
-import { cut, shorten } from '../../text.ts';
+import { shorten } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
@@ -63,9 +63,9 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
   const redact = createRedact(config.secrets);
   const closing = new AbortController();
   const life = closing.signal;
-  const debug = (text: string) => log.debug(`[${name}] ${redact(cut(text, MAX_LOGGED))}`);
+  const debug = (text: string) => log.debug(`[${name}] ${redact(text, MAX_LOGGED)}`);
   // Secrets are removed before the text is shortened: half a secret would not be recognized.
-  const reasonOf = (error: unknown) => shorten(redact(cut(messageOf(error), MAX_LOGGED)), MAX_REASON);
+  const reasonOf = (error: unknown) => shorten(redact(messageOf(error), MAX_LOGGED), MAX_REASON);
   const state =
     target.kind === 'none'
       ? createStateTracker(name, target.state, target.reason, log)

@@ -55,8 +55,8 @@ test('what is wrong with an entry is said with the name of the field', () => {
     [{ type: 'ftp', url: 'x' }, 'type must be one of stdio, sse, http'],
     [{ url: 'not an address' }, 'url must be an http or https address'],
     [{ url: 'file:///etc/passwd' }, 'url must be an http or https address'],
-    [{ url: 'http://a/', headers: { 'a b': 'c' } }, 'headers.a b is no name for a header'],
-    [{ url: 'http://a/', headers: { a: 'c\nd' } }, 'headers.a holds what a header cannot'],
+    [{ url: 'http://a/', headers: { 'a b': 'c' } }, 'headers.a… is not a valid header name'],
+    [{ url: 'http://a/', headers: { a: 'c\nd' } }, 'headers.a holds a character that no header can hold'],
     ['text', 'must be an object'],
     [{ command: '${NOPE}' }, 'command: the variable NOPE is not set'],
     [{ command: 'a', args: ['${input:x}'] }, 'args[0]: ${input:x} is not a variable that can be expanded here'],
@@ -85,7 +85,7 @@ test('variables are expanded in one pass', () => {
   for (const [text, expanded] of rows) assert.equal(expand(text, variables).text, expanded, text);
 });
 
-test('secrets are blotted out in every spelling', () => {
+test('secrets are redacted in every spelling', () => {
   const secrets = secretsOf({
     args: [
       '--token',
