@@ -5,7 +5,6 @@ import { type TestContext, test } from 'node:test';
 import { createEventStreamParser, type StreamEvent } from '../../src/hub/connection/event-stream.ts';
 import { findParamHeaders, paramHeaders } from '../../src/hub/connection/param-headers.ts';
 import { createHub, type HubConfig } from '../../src/hub/index.ts';
-import { backoff } from '../../src/hub/upstream/upstream.ts';
 import { eventually, fixture, upstream } from '../harness/hub.ts';
 import { startUpstreamWeb } from '../harness/sdk-servers.ts';
 
@@ -98,13 +97,6 @@ test('arguments are repeated in headers only where a sound annotation asks for i
   assert.equal(findParamHeaders(schema(Object.fromEntries(many))).kind, 'sound');
   assert.ok(performance.now() - began < 2000);
   assert.equal(findParamHeaders(schema({ a: { type: 'string', default: { 'x-mcp-header': 'data' } } })).kind, 'sound');
-});
-
-test('waiting grows from half a second to a minute, each time in its upper half', () => {
-  const whole = [0, 1, 2, 3, 4, 5, 6, 7, 100, 5000].map((attempt) => backoff(attempt, 1));
-  assert.deepEqual(whole, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
-  assert.equal(backoff(0, 0), 500);
-  assert.equal(backoff(9, 0), 30_000);
 });
 
 const json = async (request: IncomingMessage) => {

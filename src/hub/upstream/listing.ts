@@ -13,7 +13,7 @@ import { printable, shorten, visibleLine } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import type { Redact } from '../config/redact.ts';
-import { HttpError } from '../connection/connection.ts';
+import { HttpError, UpstreamError } from '../connection/connection.ts';
 import type { McpClient } from '../connection/dialects.ts';
 import { findParamHeaders, type ParamHeader } from '../connection/param-headers.ts';
 import { type Checked, checkResource, checkTemplate, checkTool } from './definitions.ts';
@@ -127,7 +127,6 @@ export function skillFileTest(skills: readonly UpstreamSkill[]): (uri: string) =
 
 const LISTS = ['tools', 'resources', 'templates', 'skills', 'problems'] as const;
 const METHOD_NOT_FOUND = -32601;
-const TOO_MANY_REQUESTS = 429;
 
 function merge<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   const known = new Map(before.map((one) => [JSON.stringify(one), one]));
@@ -145,9 +144,12 @@ const insteadOf =
     return { items, faults: [`${method} failed${kept}: ${messageOf(error)}`], isOutdated: !isUnknown };
   };
 
-/** Whether the server itself answered with an error: it works, and may list its tools later. */
+/**
+ * Whether the server was reached: it may list its tools later. A timeout is among these, because many servers do not
+ * respond during a call; whether the server is alive is for the health check to find out.
+ */
 function isPassing(error: unknown): boolean {
-  return error instanceof RpcError || (error instanceof HttpError && error.status === TOO_MANY_REQUESTS);
+  return error instanceof RpcError || error instanceof HttpError || error instanceof UpstreamError;
 }
 
 interface Lists {

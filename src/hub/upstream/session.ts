@@ -23,6 +23,8 @@ export interface LiveSession {
   readonly over: AbortSignal;
   request(method: string, params: Params, options: McpRequestOptions): Promise<Params>;
   relist(): void;
+  /** Whether a request of a client was answered. */
+  wasUsed(): boolean;
   /** Ends it before its connection does. */
   fail(error: Error): void;
   /** Whether requests in flight may finish after its end: over HTTP each has a connection of its own. */
@@ -48,6 +50,7 @@ export async function startSession(session: Session, context: LiveContext): Prom
   const { rpc, mcp, onListChanged } = session;
   const end = new AbortController();
   const inFlight = new Set<Promise<Params>>();
+  let wasUsed = false;
   const fail = (error: unknown) => end.abort(asError(error));
   const over = AbortSignal.any([rpc.ended, end.signal, life]);
   const lists = createRelist({ list: (isFirst) => list(session, context, isFirst), fail, until: over });
@@ -84,8 +87,11 @@ export async function startSession(session: Session, context: LiveContext): Prom
     async request(method, params, options) {
       const sent = mcp.request(method, params, options);
       inFlight.add(sent);
-      return sent.finally(() => inFlight.delete(sent));
+      const result = await sent.finally(() => inFlight.delete(sent));
+      wasUsed = true;
+      return result;
     },
+    wasUsed: () => wasUsed,
     relist: lists.again,
     fail,
     canFinish,
@@ -107,6 +113,8 @@ async function list(
 ): Promise<ListingOutcome> {
   try {
     const listed = await listEverything({ mcp, config, last: listing(), isFirst, redact, signal: life });
+    // A list that failed because the session ended is not published.
+    rpc.ended.throwIfAborted();
     publish(listed.listing);
     const published = listing();
     // Unless the lists were requested again meanwhile.

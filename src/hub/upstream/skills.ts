@@ -90,7 +90,9 @@ export interface SkillServer {
 
 export function skillOf(provider: string, skill: UpstreamSkill, server: SkillServer): Skill {
   const root = `skill://${encodeURIComponent(provider.toWellFormed())}`;
-  const directory = [root, ...segmentsOf(skill.base).map(encodeURIComponent)].join('/');
+  // Two bases that differ in their scheme alone are two skills.
+  const scheme = /^skill:/i.test(skill.base) ? [] : [skill.base.slice(0, skill.base.indexOf(':') + 1)];
+  const directory = [root, ...[...scheme, ...segmentsOf(skill.base)].map(encodeURIComponent)].join('/');
   const files = filesOf(skill, server);
   const name = visibleLine(skill.name);
   // Not the entry itself: the cache would keep the file lists of old entries alive.

@@ -86,7 +86,6 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
     changed(name);
   }
 
-  /** Milliseconds that the server was ready, undefined when it never was, and why it no longer is. */
   async function runSession(): Promise<SessionEnd> {
     const before = known;
     // The server may have been replaced by another one, so what is known counts for one attempt.
@@ -109,18 +108,20 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
       .finally(() => ending.delete(closed));
     ending.add(closed);
     if (mustWait) await closed;
-    return { readyFor, error };
+    return { readyFor, wasUsed: session.wasUsed(), error };
   }
 
   async function stayConnected(): Promise<void> {
+    let forgotten = 0;
     for (let attempt = 0; !life.aborted; attempt += 1) {
       state.enter('connecting', state.facts().reason);
-      const { readyFor, error } = await runSession().catch((error: Error): SessionEnd => ({ error }));
+      const { readyFor, wasUsed, error } = await runSession().catch((error: Error): SessionEnd => ({ error }));
       if (life.aborted) return;
-      // The server responds but has forgotten our session: connect again at once.
+      // The server responds but has forgotten our session: connect again at once, unless sessions are of no use.
       const isForgotten = readyFor !== undefined && error instanceof SessionGone;
-      if (isForgotten || (readyFor ?? 0) >= STABLE_MS) attempt = 0;
-      const wait = isForgotten ? 0 : backoff(attempt, Math.random());
+      if ((readyFor ?? 0) >= STABLE_MS || (isForgotten && wasUsed)) [attempt, forgotten] = [0, 0];
+      const wait = isForgotten && forgotten === 0 ? 0 : backoff(attempt, Math.random());
+      if (isForgotten) forgotten += 1;
       if (error instanceof ListError) publish(EMPTY_LISTING);
       else if (listing !== EMPTY_LISTING) unlisting ??= setTimeout(() => publish(EMPTY_LISTING), KEEP_LISTED_MS);
       if (error instanceof ProbeExit) known = { ...UNKNOWN, dialect: 'legacy' };
@@ -227,6 +228,8 @@ const UNKNOWN: KnownServer = { dialect: undefined, usesSse: false };
 const TOO_LATE = Symbol('too late');
 
 interface SessionEnd {
+  /** Milliseconds that the server was ready; undefined when it never was. */
   readonly readyFor?: number;
+  readonly wasUsed?: boolean;
   readonly error: Error;
 }
