@@ -4,6 +4,8 @@
 export const FIRST_LISTS_MS = 1000;
 /** A burst of file changes is over when this long nothing has changed. */
 export const DEBOUNCE_MS = 500;
+/** A burst that goes on longer causes a refresh all the same: one file may be written to without a pause. */
+export const LONGEST_BURST_MS = 2000;
 /** A file that was changing during a refresh is read again after this; the time doubles while it keeps changing. */
 export const UNSETTLED_MS = 250;
 export const LONGEST_UNSETTLED_MS = 8000;

@@ -31,7 +31,7 @@ export function createBodies(signal: AbortSignal): Bodies {
   });
   const timer = setTimeout(end, UPSTREAM_TEXTS_MS);
 
-  async function fetch(skill: Skill): Promise<string | undefined> {
+  async function readUpstream(skill: Skill): Promise<string | undefined> {
     const body = await readBody(skill);
     room -= body?.length ?? 0;
     if (room < 0) asked.delete(skill);
@@ -41,7 +41,7 @@ export function createBodies(signal: AbortSignal): Bodies {
   return {
     of(skill) {
       if (skill.location !== 'mcp') return readBody(skill);
-      const known = asked.get(skill) ?? (isOver ? over : Promise.race([fetch(skill), over]));
+      const known = asked.get(skill) ?? (isOver ? over : Promise.race([readUpstream(skill), over]));
       asked.set(skill, known);
       return known;
     },

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { createRegistry } from '../../src/catalog/registry.ts';
 import { startTriggers } from '../../src/catalog/triggers.ts';
+import type { Watch } from '../../src/catalog/watcher.ts';
 import { settingsFrom } from '../../src/config.ts';
 import type { Source } from '../../src/model.ts';
 import { createTestClock } from '../harness/clock.ts';
@@ -19,8 +21,21 @@ function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Sour
   };
   const settings = settingsFrom(options);
   const clock = createTestClock();
-  const stop = startTriggers(createRegistry([source], settings), [source], settings, settings.log, clock);
-  return { loads: () => loads, stop, clock };
+  const registry = createRegistry([source], settings);
+  let change: (() => void) | undefined;
+  const watch = (_directory: string, _options: object, listener: (event: string, name: string) => void) => {
+    change = () => listener('change', 'file');
+    return Object.assign(new EventEmitter(), { close: () => {} });
+  };
+  const stop = startTriggers(registry, [source], settings, settings.log, clock, watch as unknown as Watch);
+  return {
+    registry,
+    loads: () => loads,
+    stop,
+    clock,
+    change: () => change?.(),
+    isWatching: () => change !== undefined,
+  };
 }
 
 test('without options there is a refresh every 30 seconds, until the triggers are stopped', async () => {
@@ -62,5 +77,51 @@ test('a file that keeps changing causes refreshes at growing distances, up to 8 
   }
   await clock.advance(20_000);
   assert.equal(loads(), 8);
+  stop();
+});
+
+const WATCHED = { watched: () => WATCHES };
+const WATCHES = [{ directory: '/a', identity: undefined }];
+
+/** Triggers whose one directory is watched, after the first refreshes. */
+async function watching(refreshInterval: number) {
+  const one = counted({ refreshInterval }, WATCHED);
+  await one.registry.refresh('first');
+  while (!one.isWatching()) await new Promise((done) => setTimeout(done, 5));
+  await new Promise((done) => setImmediate(done));
+  await one.clock.advance(1000); // New watches count as a change.
+  return { ...one, first: one.loads() };
+}
+
+test('a burst of changes causes one refresh, after its last change', async () => {
+  const { clock, change, loads, first, stop } = await watching(100_000);
+  for (let nth = 0; nth < 5; nth++) {
+    change();
+    await clock.advance(300);
+  }
+  assert.equal(loads(), first);
+  await clock.advance(200);
+  assert.equal(loads(), first + 1);
+  await clock.advance(10_000);
+  assert.equal(loads(), first + 1);
+  stop();
+});
+
+test('a file that is written all the time delays a refresh by two seconds at most, and the timer not at all', async () => {
+  const { clock, change, loads, first, stop } = await watching(30_000);
+  const seen: number[] = [];
+  for (let time = 0; time < 10_000; time += 200) {
+    change();
+    await clock.advance(200);
+    seen.push(loads() - first);
+  }
+  assert.equal(seen[8], 0);
+  assert.deepEqual([seen[9], seen.at(-1)], [1, 5]);
+  const before = loads();
+  for (let time = 0; time < 20_000; time += 200) {
+    change();
+    await clock.advance(200);
+  }
+  assert.ok(loads() - before >= 10, 'by watch, and once by the timer');
   stop();
 });
