@@ -11,7 +11,7 @@ import { build, install, top } from './prepare.js';
 import { compileTests, runTests } from './tests.js';
 
 /** Per cent of lines, branches and functions of src/. A little below what a run gives: timing decides a few branches. */
-const LEAST = { lines: 90, branches: 85, functions: 90 };
+const LEAST = { lines: 94, branches: 90, functions: 91 };
 
 install();
 // With source maps Node 20 and 22 fail to report (nodejs/node issue 54240).

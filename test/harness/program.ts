@@ -75,7 +75,8 @@ export function startProgram(
     cwd: tree.path,
     env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...COVERAGE, ...env },
   });
-  t.after(() => child.kill('SIGKILL'));
+  // A process that is killed has no time to write down what it has run.
+  t.after(() => child.kill(NODE_V8_COVERAGE === undefined ? 'SIGKILL' : 'SIGTERM'));
   const received: Answer[] = [];
   const noise: string[] = [];
   const waiters = new Set<() => void>();

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { eventually, isAlive, startHub, upstream } from '../harness/hub.ts';
 import { PROGRAM, startProgram } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
@@ -305,7 +306,7 @@ test('without --hub nothing is started and none of its code runs', async (t) => 
   assert.equal(existsSync(journal), false);
 
   // The same program in its modules tells which of them were loaded.
-  const modules = join(dirname(PROGRAM), 'cli.js');
+  const modules = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
   const env = { PATH: process.env.PATH, HOME: tree.at('home'), NODE_V8_COVERAGE: tree.at('coverage') };
   const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })}\n`;
   const { status, stdout } = spawnSync(process.execPath, [modules], {
