@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { test } from 'node:test';
 import { createSkillwire } from '../src/index.ts';
 import { createLog } from '../src/log.ts';
+import { createPluginFinder } from '../src/skills/plugins.ts';
 import { listed, names, warnings } from './harness/listing.ts';
 import { startProgram } from './harness/program.ts';
 import { withoutPrivilege } from './harness/rights.ts';
@@ -348,4 +349,35 @@ test('a manifest names only so many paths, and a fault does not quote a whole fi
   const said = warnings(program, tree.path);
   assert.match(said.join('\n'), /plugin "odd@m" names 100001 paths of skills; only the first 2000 are used/);
   assert.ok(said.join('').length < 3000);
+});
+
+test('a large marketplace is checked once, not once per plugin and refresh', (t) => {
+  const entries = Array.from({ length: 100_000 }, (_, nth) => ({ name: `n${nth}`, skills: ['./x'] }));
+  const all = Array.from({ length: 20 }, (_, nth) => `p${nth}`);
+  const tree = makeTree(t, {
+    ...cached(...all.map((name) => `${name}/mine/one`)),
+    ...installed(Object.fromEntries(all.map((name) => [`${name}@m`, relative(name)]))),
+    [`${PLUGINS}/marketplaces/m/.claude-plugin/marketplace.json`]: json({
+      plugins: [...entries, ...all.map((name) => ({ name, skills: './mine' }))],
+    }),
+  });
+  const find = createPluginFinder({
+    cwd: tree.path,
+    home: tree.at('home'),
+    env: {},
+    pluginsFile: undefined,
+    pluginsRoot: undefined,
+    followSymlinks: false,
+  });
+  find();
+  const deadline = performance.now() + 60;
+  while (performance.now() < deadline); // A file that changed a moment ago is rightly read again.
+  find();
+  const start = performance.now();
+  const { roots } = find();
+  assert.ok(performance.now() - start < 50, `${performance.now() - start} ms`);
+  assert.deepEqual(
+    roots.map(({ directory }) => directory),
+    all.map((name) => tree.at(`${PLUGINS}/cache/${name}/mine`)),
+  );
 });

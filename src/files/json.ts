@@ -1,6 +1,6 @@
 /**
  * JSON files that other programs keep.
- * Owns: reading them again only when they change. Leaves alone: their meaning (skills/plugins.ts).
+ * Owns: reading and checking them again only when they change. Leaves alone: their meaning (skills/plugins.ts).
  * Always true: a file that cannot be understood is a Problem, and its last good content still counts: most often it is
  * just being written.
  */
@@ -26,22 +26,23 @@ export function createJsonCache(): (problems: Problem[]) => JsonReader {
   function load(path: string): Known {
     const known = cache.get(path);
     const look = lookAt(path);
-    if (look.kind === 'missing') return MISSING;
+    if (look.kind === 'missing') return { ...MISSING, checked: new Map() };
     if (look.kind === 'settled' && look.version === known?.version) return known;
-    const next = readJson(path, known?.value);
+    const next = { ...readJson(path, known?.value), checked: new Map() };
     cache.set(path, next);
     return next;
   }
 
   return (problems) => (path, schema, role) => {
-    const { value, fault } = load(path);
+    const known = load(path);
+    const { value, fault } = known;
     if (fault !== undefined)
       problems.push({
         where: path,
         what: `cannot be read${role ? ` as ${role}` : ''}: ${shorten(fault, LONGEST_FAULT)}`,
       });
     if (value === undefined) return { kind: fault === undefined ? 'missing' : 'faulty' };
-    const parsed = v.safeParse(schema, value);
+    const parsed = checkOnce(known, schema);
     if (parsed.success) return { kind: 'read', value: parsed.output };
     const [issue] = parsed.issues;
     const what = shorten(`${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`, LONGEST_FAULT);
@@ -63,11 +64,19 @@ interface Known {
   /** Undefined: the file does not exist, or was never understood. */
   readonly value: unknown;
   readonly fault: string | undefined;
+  /** The results of checking the value, by schema: a file may have hundreds of thousands of entries. */
+  readonly checked: Map<unknown, unknown>;
 }
 
-const MISSING: Known = { version: undefined, value: undefined, fault: undefined };
+function checkOnce<T>({ value, checked }: Known, schema: v.GenericSchema<unknown, T>) {
+  const result = checked.get(schema) ?? v.safeParse(schema, value);
+  checked.set(schema, result);
+  return result as v.SafeParseResult<v.GenericSchema<unknown, T>>;
+}
 
-function readJson(path: string, last: unknown): Known {
+const MISSING = { version: undefined, value: undefined, fault: undefined };
+
+function readJson(path: string, last: unknown): Omit<Known, 'checked'> {
   const reading = readStable(path, MAX_JSON_BYTES);
   switch (reading.kind) {
     case 'missing':

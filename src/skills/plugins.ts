@@ -80,8 +80,19 @@ type Installation = v.InferOutput<typeof Installation>;
 const Settings = v.object({ enabledPlugins: v.optional(v.record(v.string(), v.unknown()), {}) });
 const SkillPaths = v.optional(v.union([v.string(), v.array(v.string())], 'must be a path or a list of paths'));
 const Manifest = v.object({ skills: SkillPaths });
-const Marketplace = v.object({ plugins: v.array(v.unknown()) });
 const MarketplaceEntry = v.object({ name: v.string(), skills: SkillPaths });
+/** By name; the first of several entries counts. Made once per change of the file, not once per plugin. */
+const Marketplace = v.pipe(
+  v.object({ plugins: v.array(v.unknown()) }),
+  v.transform(({ plugins }) => {
+    const entries = new Map<string, v.InferOutput<typeof MarketplaceEntry>>();
+    for (const one of plugins) {
+      const entry = v.safeParse(MarketplaceEntry, one);
+      if (entry.success && !entries.has(entry.output.name)) entries.set(entry.output.name, entry.output);
+    }
+    return entries;
+  }),
+);
 const KnownMarketplaces = v.record(v.string(), v.unknown());
 const KnownMarketplace = v.object({ installLocation: v.string() });
 
@@ -165,12 +176,8 @@ function namedSkills(
   for (const home of marketplaceHomes(path, plugin, pluginsRoot, read)) {
     const marketplace = read(join(home, '.claude-plugin', 'marketplace.json'), Marketplace);
     if (marketplace.kind === 'faulty') return [];
-    const entries = marketplace.kind === 'read' ? marketplace.value.plugins : [];
-    for (const one of entries) {
-      const entry = v.safeParse(MarketplaceEntry, one);
-      if (!entry.success || entry.output.name !== plugin.name) continue;
-      return entry.output.skills === undefined ? undefined : [entry.output.skills].flat();
-    }
+    const entry = marketplace.kind === 'read' ? marketplace.value.get(plugin.name) : undefined;
+    if (entry) return entry.skills === undefined ? undefined : [entry.skills].flat();
   }
   return undefined;
 }
