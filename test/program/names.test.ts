@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { listed, names, warnings } from './harness/listing.ts';
-import { type Answer, PROGRAM, startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { listed, names, warnings } from '../harness/listing.ts';
+import { type Answer, PROGRAM, startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 const plugin = (...skills: readonly string[]) => ({
   'home/.claude/plugins/installed_plugins.json': JSON.stringify({

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { describe, it, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { names } from './harness/listing.ts';
-import { type Answer, modern, type Program, startProgram } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { names } from '../harness/listing.ts';
+import { type Answer, modern, type Program, startProgram } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 // The timer is far away: what is noticed here was noticed by the watcher.
 const WATCHING = ['--refresh-interval', '600000'];

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { assertClean, DIRT } from './harness/clean.ts';
-import { type Answer, PROGRAM, startProgram } from './harness/program.ts';
-import { makeTree } from './harness/tree.ts';
+import { assertClean, DIRT } from '../harness/clean.ts';
+import { type Answer, PROGRAM, startProgram } from '../harness/program.ts';
+import { makeTree } from '../harness/tree.ts';
 
 test('nothing that is listed of our own holds a character that cannot be seen (10.20)', async (t) => {
   const skill = (name: string) =>

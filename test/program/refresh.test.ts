@@ -3,9 +3,9 @@ import { closeSync, openSync, readFileSync, renameSync, statSync, utimesSync, wr
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { names } from './harness/listing.ts';
-import { type Answer, startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { names } from '../harness/listing.ts';
+import { type Answer, startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 const FAST = ['--no-watch', '--refresh-interval', '40'];
 const PDF = '.claude/skills/pdf/SKILL.md';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
-import { startProgram } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { startProgram } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const SKILLS = 50;
 const CALLS = 200;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { names, warnings } from './harness/listing.ts';
-import { startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { names, warnings } from '../harness/listing.ts';
+import { startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 const FILES = {
   '.claude/skills/pdf/SKILL.md': skillText('pdf', 'claude has it'),

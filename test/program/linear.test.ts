@@ -1,9 +1,9 @@
 /** What a text from outside costs to look at: time in proportion to its length, whatever is in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { profileOf } from '../src/methods/host-profiles.ts';
-import { EncodedList } from '../src/methods/pagination.ts';
-import { createNameTable } from '../src/methods/spelling.ts';
+import { profileOf } from '../../src/methods/host-profiles.ts';
+import { EncodedList } from '../../src/methods/pagination.ts';
+import { createNameTable } from '../../src/methods/spelling.ts';
 import {
   clientOf,
   createDispatcher,
@@ -11,10 +11,10 @@ import {
   legacyEra,
   MAX_CLIENT_TEXT,
   modernEra,
-} from '../src/protocol/index.ts';
-import { composed, oneLine, printable, shorten, visible, visibleLine, xml } from '../src/text.ts';
-import { createAccess } from '../src/transports/http/access.ts';
-import { accepts } from '../src/transports/http/requests.ts';
+} from '../../src/protocol/index.ts';
+import { composed, oneLine, printable, shorten, visible, visibleLine, xml } from '../../src/text.ts';
+import { createAccess } from '../../src/transports/http/access.ts';
+import { accepts } from '../../src/transports/http/requests.ts';
 
 // Quadratic time over this many characters is many seconds; linear time is a few milliseconds, some hundred at worst.
 const LENGTH = 250_000;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { test } from 'node:test';
-import { createSkillwire } from '../src/index.ts';
-import { createLog } from '../src/log.ts';
-import { createPluginFinder } from '../src/skills/plugins.ts';
-import { listed, names, warnings } from './harness/listing.ts';
-import { startProgram } from './harness/program.ts';
-import { withoutPrivilege } from './harness/rights.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { createSkillwire } from '../../src/index.ts';
+import { createLog } from '../../src/log.ts';
+import { createPluginFinder } from '../../src/skills/plugins.ts';
+import { listed, names, warnings } from '../harness/listing.ts';
+import { startProgram } from '../harness/program.ts';
+import { withoutPrivilege } from '../harness/rights.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const PLUGINS = 'home/.claude/plugins';
 

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { listed, names, warnings } from './harness/listing.ts';
-import { startProgram } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { listed, names, warnings } from '../harness/listing.ts';
+import { startProgram } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 /** A SKILL.md for each directory, named after its last part. */
 const skillsAt = (...directories: readonly string[]) =>

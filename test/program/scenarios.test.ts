@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { type Answer, modern, type Program, startProgram } from './harness/program.ts';
-import { withoutPrivilege } from './harness/rights.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { type Answer, modern, type Program, startProgram } from '../harness/program.ts';
+import { withoutPrivilege } from '../harness/rights.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 /** The timer alone, so that what is seen is seen by a refresh, and often. */
 const QUICK = ['--no-watch', '--refresh-interval', '100'];
