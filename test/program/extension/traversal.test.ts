@@ -1,9 +1,9 @@
 /** Ways out of a skill by its URIs. None may give a byte from outside. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ERAS } from '../harness/host.ts';
-import { startProgram } from '../harness/program.ts';
-import { makeTree, skillText } from '../harness/tree.ts';
+import { ERAS } from '../../harness/host.ts';
+import { startProgram } from '../../harness/program.ts';
+import { makeTree, skillText } from '../../harness/tree.ts';
 
 // After `skill://claude/pdf/`; each would reach secret.txt, or another skill's file, if it were followed.
 const WAYS = [

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { makeFifo } from './harness/pipe.ts';
-import { type Answer, type Program, startProgram } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { makeFifo } from '../harness/pipe.ts';
+import { type Answer, type Program, startProgram } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 function start(t: TestContext, tree: Tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') })): Program {
   return startProgram(t, { tree });

@@ -4,9 +4,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Answer, modern } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
-import { ask, initialize, modernHeaders, openSession, openStream } from './harness/web.ts';
+import { type Answer, modern } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+import { ask, initialize, modernHeaders, openSession, openStream } from '../harness/web.ts';
 
 const SKILLS = 50;
 const SESSIONS = 500;
@@ -59,7 +59,7 @@ test('500 sessions, 1,000 requests in flight and 5,000 abandoned sessions leave 
 async function start(t: TestContext): Promise<{ url: string; server: ChildProcess }> {
   const names = Array.from({ length: SKILLS }, (_, n) => nameOf(n));
   const tree = makeTree(t, Object.fromEntries(names.map((name) => [`${name}/SKILL.md`, skillText(name)])));
-  const program = fileURLToPath(new URL('fixtures/measured-server.js', import.meta.url));
+  const program = fileURLToPath(new URL('../fixtures/measured-server.js', import.meta.url));
   // Newer Nodes let the young generation grow with the load and keep it so: that is room, not what the load left in it.
   const server = fork(program, [tree.path], { execArgv: ['--expose-gc', '--max-semi-space-size=4'] });
   t.after(() => server.kill('SIGKILL'));

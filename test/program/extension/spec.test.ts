@@ -1,9 +1,9 @@
 /** Every MUST of the Skills extension that binds a server, each under the words of the specification. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { ERAS, filesBelow, listAll } from '../harness/host.ts';
-import { type Answer, modern, type Program, startProgram } from '../harness/program.ts';
-import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { ERAS, filesBelow, listAll } from '../../harness/host.ts';
+import { type Answer, modern, type Program, startProgram } from '../../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../../harness/tree.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/skills';
 

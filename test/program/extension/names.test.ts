@@ -1,9 +1,9 @@
 /** Names that the rules of the extension do not allow, and names that are not what they look like. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ERAS } from '../harness/host.ts';
-import { type Answer, startProgram } from '../harness/program.ts';
-import { makeTree, skillText } from '../harness/tree.ts';
+import { ERAS } from '../../harness/host.ts';
+import { type Answer, startProgram } from '../../harness/program.ts';
+import { makeTree, skillText } from '../../harness/tree.ts';
 
 const ODD: readonly (readonly [name: string, segment: string])[] = [
   ['PDF Tools', 'PDF%20Tools'],

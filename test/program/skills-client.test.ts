@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { PROGRAM } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
-import { startWeb } from './harness/web.ts';
+import { PROGRAM } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { startWeb } from '../harness/web.ts';
 
 const ERAS = [
   ['legacy', 'legacy'],

@@ -9,9 +9,9 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport as TransportV1 } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { PROGRAM } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
-import { startWeb } from './harness/web.ts';
+import { PROGRAM } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { startWeb } from '../harness/web.ts';
 
 /** What a tour needs of a client, whichever it is. */
 interface Guest {

@@ -1,6 +1,7 @@
-import { startProgram } from './harness/program.ts';
-import { type Connect, type Transport, testTranscripts } from './harness/transcript.ts';
-import { connectHttp, connectSse } from './harness/web-connection.ts';
+/** The conversations of test/transcripts, over every transport. */
+import { startProgram } from '../harness/program.ts';
+import { type Connect, type Transport, testTranscripts } from '../harness/transcript.ts';
+import { connectHttp, connectSse } from '../harness/web-connection.ts';
 
 /** The built program on its pipes. */
 const connectStdio: Connect = async (t, tree) => {

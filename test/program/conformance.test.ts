@@ -1,11 +1,12 @@
+/** The official conformance suite, against the built program and the embedded server. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-// Seen from .test-build/test.
-const TOP = fileURLToPath(new URL('../..', import.meta.url));
+// Seen from .test-build/test/program.
+const TOP = fileURLToPath(new URL('../../..', import.meta.url));
 
 test('the official conformance suite finds nothing wrong, in either revision', () => {
   const { status, stdout, stderr } = spawnSync(

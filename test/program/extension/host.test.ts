@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { ERAS, filesBelow, listAll, verifyEntry } from '../harness/host.ts';
-import { type Answer, startProgram } from '../harness/program.ts';
-import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { ERAS, filesBelow, listAll, verifyEntry } from '../../harness/host.ts';
+import { type Answer, startProgram } from '../../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../../harness/tree.ts';
 
 const ODD_NAMES = [
   'a b.md',

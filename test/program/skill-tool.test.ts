@@ -1,7 +1,8 @@
+/** The `skill` tool, through the built program. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 test('a skill in a project directory is listed and loads byte for byte', async (t) => {
   const text = skillText('pdf', 'Work with PDF files', '# PDF\n\n\tTabs,  blanks, ünïcödé 🙂\r\n```sh\necho 1\n```');

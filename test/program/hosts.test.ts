@@ -1,8 +1,9 @@
+/** What clients with needs of their own are shown: tool names and descriptions, by the name of the client. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { names } from './harness/listing.ts';
-import { type Answer, modern, type Program, startProgram } from './harness/program.ts';
-import { makeTree, skillText } from './harness/tree.ts';
+import { names } from '../harness/listing.ts';
+import { type Answer, modern, type Program, startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 /** What a client introduces itself as, how tool names are spelled for it, and how skills are described to it. */
 const CLIENTS: readonly (readonly [name: string, names: 'plain' | 'safe', describe: 'full' | 'compact'])[] = [

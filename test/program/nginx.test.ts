@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { modern } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
-import { ask, modernHeaders, openStream, startWeb } from './harness/web.ts';
+import { modern } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { ask, modernHeaders, openStream, startWeb } from '../harness/web.ts';
 
 // Debian puts it where only root looks.
 const NGINX = ['nginx', '/usr/sbin/nginx'].find((path) => !spawnSync(path, ['-v']).error);

@@ -4,9 +4,9 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { readFileSync, readSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { makePipe } from './harness/pipe.ts';
-import { modern, PROGRAM, startProgram } from './harness/program.ts';
-import { makeTree, skillText, type Tree } from './harness/tree.ts';
+import { makePipe } from '../harness/pipe.ts';
+import { modern, PROGRAM, startProgram } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
 
