@@ -5,7 +5,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { commandLine } from '../../src/hub/connection/command.ts';
-import { MAX_UNREAD } from '../../src/hub/connection/limits.ts';
+import { MAX_STRANGE_LINES, MAX_UNREAD } from '../../src/hub/connection/limits.ts';
 import {
   createProcessGroups,
   isRunning,
@@ -245,6 +245,38 @@ test('a response that is not UTF-8 is used, with replacement characters', async 
   const script = `process.stdin.once('data', () => process.stdout.write(
     Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"text":"caf\\xe9"}}\\n', 'latin1')));`;
   assert.deepEqual(await open(t, script).rpc.request('x', {}), { text: 'caf\ufffd' });
+});
+
+test('a log of any length on stdout does not end a server that has answered before', async (t) => {
+  const { rpc } = open(
+    t,
+    `let asked = 0;
+     process.stdin.on('data', () => {
+       asked += 1;
+       if (asked === 2) console.log('a line\\n'.repeat(${MAX_STRANGE_LINES + 1000}));
+       console.log(JSON.stringify({ jsonrpc: '2.0', id: asked, result: {} }));
+     });`,
+  );
+  await rpc.request('x', {});
+  const before = rpc.lastReceived;
+  assert.deepEqual(await rpc.request('x', {}), {});
+  assert.ok(rpc.lastReceived > before);
+});
+
+test('a long message that no request waits for is dropped before it is decoded', async (t) => {
+  const { rpc } = open(
+    t,
+    `process.stdin.on('data', () => console.log(JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} })));
+     process.stdout.write('{"jsonrpc":"2.0","method":"x","params":{"list":[' + '{},'.repeat(8e6) + '{}]}}\\n');
+     process.stderr.write('sent\\n');`,
+  );
+  const received: number[] = [];
+  const timer = setInterval(() => received.push(performance.now()), 20);
+  t.after(() => clearInterval(timer));
+  await eventually(() => received.length > 20, 'some time');
+  const gaps = received.slice(1).map((at, index) => at - (received[index] ?? at));
+  assert.ok(Math.max(...gaps) < 1000, `${Math.max(...gaps)} ms without a turn`);
+  assert.deepEqual(await rpc.request('x', {}), {});
 });
 
 test('without file descriptors for it a server is not started, and says why (10.5)', { skip: !isLinux }, (t) => {

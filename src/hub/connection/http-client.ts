@@ -87,7 +87,7 @@ export function createHttpClient(target: HttpTarget, context: HttpContext): Http
       if (status >= 400) throw await httpError(status, response, context.redact);
       const { location } = response.headers;
       if (!REDIRECTS.includes(status) || location === undefined) return response;
-      response.resume();
+      void discardBody(response);
       url = redirected(url, location);
     }
     throw new UpstreamError(`redirected more than ${MAX_REDIRECTS} times`);

@@ -15,6 +15,9 @@ export const KILL_LOOK_MS = 50;
 /** Milliseconds after an exit in which output that is still in the pipe is read. */
 export const DRAIN_MS = 20;
 
+/** Characters of a message while no request is pending. A notification is short, and decoding a long one blocks everybody. */
+export const MAX_UNSOLICITED = 1024 * 1024;
+
 /** Responses to requests of a server that are sent at the same time. Over HTTP each takes a connection. */
 export const MAX_REPLIES_AT_ONCE = 8;
 /** Responses that wait. More than the requests in one chunk (64 KiB) of a pipe, so a server that reads never exceeds it. */
@@ -22,7 +25,7 @@ export const MAX_REPLIES_WAITING = 2000;
 /** Milliseconds for a server to accept a response or notification of ours over HTTP. */
 export const REPLY_MS = 10_000;
 
-/** Lines in a row that are not JSON-RPC. Servers print logs on stdout by mistake; a server that prints nothing else has failed. */
+/** Lines before the first message. Servers print logs on stdout by mistake; a process that prints only logs is not a server. */
 export const MAX_STRANGE_LINES = 100_000;
 /** How many of them are logged: a few lines show what is going on. */
 export const MAX_STRANGE_LOGGED = 5;

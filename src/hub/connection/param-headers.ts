@@ -1,7 +1,7 @@
 /**
- * `x-mcp-header`: tool arguments that HTTP repeats in a header, and how any value is written into one.
- * Owns: which annotations are sound. Leaves alone: dropping a tool whose are not (inventory.ts).
- * Always true: schemas are only read, never followed: no `$ref` is resolved and nothing is fetched.
+ * `x-mcp-header`: arguments of a tool that an HTTP request repeats in headers.
+ * Owns: which annotations are valid, and the headers of a call. Leaves alone: dropping a tool with invalid ones (listing.ts).
+ * Always true: a schema is only read: no `$ref` is resolved and nothing is fetched.
  */
 import {
   encodeHeader,
@@ -12,6 +12,7 @@ import {
   type Params,
 } from '../../protocol/index.ts';
 import type { HeaderFields } from './connection.ts';
+import { MAX_SCHEMA_NODES } from './limits.ts';
 
 export interface ParamHeader {
   readonly header: string;
@@ -24,57 +25,49 @@ export type ParamHeaders =
 
 export function findParamHeaders(inputSchema: unknown): ParamHeaders {
   const headers = new Map<string, ParamHeader>();
-  const problems: string[] = [];
-  let budget = MOST_NODES;
+  let fault: string | undefined;
+  let nodes = 0;
 
-  /** `path` is undefined once something other than `properties` was passed. */
+  /** `path` is undefined below any keyword other than `properties`. */
   function visit(schema: unknown, path: readonly string[] | undefined): void {
-    budget -= 1;
-    if (budget < 0 || typeof schema !== 'object' || schema === null) return;
-    if (Array.isArray(schema)) {
-      for (const one of schema) visit(one, undefined);
-      return;
-    }
-    const fields = schema as Params;
-    if (Object.hasOwn(fields, ANNOTATION)) note(fields, path);
-    for (const [key, value] of Object.entries(fields)) {
-      if (key !== 'properties' || !isObject(value)) {
-        if (!LITERALS.has(key)) visit(value, undefined);
-        continue;
-      }
-      for (const [name, inner] of Object.entries(value)) visit(inner, path && [...path, name]);
+    nodes += 1;
+    if (nodes > MAX_SCHEMA_NODES) return;
+    if (Array.isArray(schema)) for (const one of schema) visit(one, undefined);
+    if (!isObject(schema)) return;
+    if (Object.hasOwn(schema, ANNOTATION)) add(schema, path);
+    for (const [key, value] of Object.entries(schema)) {
+      if (key === 'properties' && isObject(value))
+        for (const [name, inner] of Object.entries(value)) visit(inner, path && [...path, name]);
+      else if (!LITERALS.has(key)) visit(value, undefined);
     }
   }
 
-  function note(schema: Params, path: readonly string[] | undefined): void {
-    const name = schema[ANNOTATION];
-    const fault = faultOf(name, schema.type, path);
-    if (fault !== undefined || typeof name !== 'string' || !path) return void problems.push(fault ?? 'is misplaced');
-    if (headers.has(name.toLowerCase())) return void problems.push(`names "${name}" twice`);
-    headers.set(name.toLowerCase(), { header: `${PARAM_HEADER_PREFIX}${name}`, path });
+  function add({ [ANNOTATION]: name, type }: Params, path: readonly string[] | undefined): void {
+    const found = checkAnnotation(name, type, path);
+    if ('why' in found) fault ??= found.why;
+    else if (headers.has(found.header.toLowerCase())) fault ??= `names "${name}" twice`;
+    else headers.set(found.header.toLowerCase(), found);
   }
 
   visit(inputSchema, []);
-  if (budget < 0) problems.push(`lies in a schema of over ${MOST_NODES} parts`);
-  const [first] = problems;
-  return first === undefined
-    ? { kind: 'sound', headers: [...headers.values()] }
-    : { kind: 'unsound', why: `${ANNOTATION} ${first}` };
+  if (nodes > MAX_SCHEMA_NODES) fault ??= `is in a schema of over ${MAX_SCHEMA_NODES} parts`;
+  if (fault !== undefined) return { kind: 'unsound', why: `${ANNOTATION} ${fault}` };
+  return { kind: 'sound', headers: [...headers.values()] };
 }
 
-/** The headers for one call: absent and null values have none. */
+/** The headers of one call. Absent and null arguments have none. */
 export function paramHeaders(headers: readonly ParamHeader[], args: Params): HeaderFields {
-  return Object.fromEntries(mirrored(headers, args).map(([header, value]) => [header, encodeHeader(String(value))]));
+  return Object.fromEntries(repeated(headers, args).map(([header, value]) => [header, encodeHeader(String(value))]));
 }
 
-/** Throws when a call that came by HTTP does not repeat in its headers what the tool asks to have there. */
+/** Throws when an HTTP call does not repeat in its headers the arguments that the tool asks for. */
 export function checkParamHeaders(inputSchema: object, args: Params, claims: HeaderClaims | undefined): void {
   if (!claims) return;
   const found = known.get(inputSchema) ?? findParamHeaders(inputSchema);
   known.set(inputSchema, found);
-  // A client drops a tool whose annotations are unsound, so nothing can be expected of a call to it.
+  // Clients drop a tool with invalid annotations, so a call to it need not have headers.
   if (found.kind === 'unsound') return;
-  for (const [header, value] of mirrored(found.headers, args)) {
+  for (const [header, value] of repeated(found.headers, args)) {
     const given = claims.param(header);
     const same = typeof value === 'number' ? given !== undefined && Number(given) === value : given === String(value);
     if (!same) throw headerMismatch(`${header} is not what the arguments say`);
@@ -84,12 +77,15 @@ export function checkParamHeaders(inputSchema: object, args: Params, claims: Hea
 // --- internal ---
 
 const known = new WeakMap<object, ParamHeaders>();
+const ANNOTATION = 'x-mcp-header';
+// The values of these keywords are data, not schemas.
+const LITERALS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'example']);
+const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 
-type Mirrored = readonly [header: string, value: string | number | boolean];
+type Repeated = readonly [header: string, value: string | number | boolean];
 
-/** Every annotated argument of a call that a header can hold. */
-function mirrored(headers: readonly ParamHeader[], args: Params): readonly Mirrored[] {
-  return headers.flatMap(({ header, path }): readonly Mirrored[] => {
+function repeated(headers: readonly ParamHeader[], args: Params): readonly Repeated[] {
+  return headers.flatMap(({ header, path }): readonly Repeated[] => {
     const value = path.reduce<unknown>(
       (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
       args,
@@ -99,17 +95,14 @@ function mirrored(headers: readonly ParamHeader[], args: Params): readonly Mirro
   });
 }
 
-const ANNOTATION = 'x-mcp-header';
-// What stands under these is data, not a schema.
-const LITERALS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'example']);
-const PLAIN_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-// A schema with more parts than this is no schema anyone wrote.
-const MOST_NODES = 20_000;
-
-function faultOf(name: unknown, type: unknown, path: readonly string[] | undefined): string | undefined {
-  if (typeof name !== 'string' || name === '') return 'is empty or not text';
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return 'is not usable as the name of a header';
-  if (!path || path.length === 0) return `"${name}" is not on a plain property`;
-  if (!PLAIN_TYPES.includes(type)) return `"${name}" is on a property that is no text, integer or boolean`;
-  return undefined;
+function checkAnnotation(
+  name: unknown,
+  type: unknown,
+  path: readonly string[] | undefined,
+): ParamHeader | { readonly why: string } {
+  if (typeof name !== 'string' || name === '') return { why: 'is empty or not text' };
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return { why: 'is not usable as the name of a header' };
+  if (!path || path.length === 0) return { why: `"${name}" is not on a plain property` };
+  if (!TYPES.includes(type)) return { why: `"${name}" is on a property that is not text, integer or boolean` };
+  return { header: `${PARAM_HEADER_PREFIX}${name}`, path };
 }

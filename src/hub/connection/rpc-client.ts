@@ -25,7 +25,13 @@ import {
   RpcError,
 } from '../../protocol/index.ts';
 import { type Connection, type ConnectionEvents, type HeaderFields, UpstreamError } from './connection.ts';
-import { MAX_REPLIES_AT_ONCE, MAX_REPLIES_WAITING, MAX_STRANGE_LINES, MAX_STRANGE_LOGGED } from './limits.ts';
+import {
+  MAX_REPLIES_AT_ONCE,
+  MAX_REPLIES_WAITING,
+  MAX_STRANGE_LINES,
+  MAX_STRANGE_LOGGED,
+  MAX_UNSOLICITED,
+} from './limits.ts';
 
 export interface RequestOptions {
   /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
@@ -59,7 +65,9 @@ export class RpcClient {
   #repliesUnderWay = 0;
   #lastReceived = performance.now();
   #lastId = 0;
+  /** Lines in a row that are not JSON-RPC. */
   #strangeLines = 0;
+  #hasSpoken = false;
 
   constructor(open: (events: ConnectionEvents) => Connection, events: RpcEvents) {
     this.#events = events;
@@ -78,7 +86,7 @@ export class RpcClient {
     return this.#end.signal;
   }
 
-  /** When the last message arrived, on the clock of `performance.now()`. */
+  /** When the last JSON-RPC message arrived, on the clock of `performance.now()`. */
   get lastReceived(): number {
     return this.#lastReceived;
   }
@@ -154,9 +162,8 @@ export class RpcClient {
   }
 
   #receive(text: string): void {
-    this.#lastReceived = performance.now();
     // Checked before decoding: many servers print logs on stdout, and a failed JSON.parse is slow.
-    if (!MESSAGE_START.test(text)) {
+    if (!MESSAGE_START.test(text) || (text.length > MAX_UNSOLICITED && this.#pending.size === 0)) {
       this.#countStrangeLine();
       return;
     }
@@ -172,7 +179,11 @@ export class RpcClient {
   }
 
   #handle(message: Message): void {
-    if (message.kind !== 'invalid') this.#strangeLines = 0;
+    if (message.kind !== 'invalid') {
+      this.#lastReceived = performance.now();
+      this.#strangeLines = 0;
+      this.#hasSpoken = true;
+    }
     switch (message.kind) {
       case 'response':
         this.#handleResponse(message);
@@ -237,7 +248,8 @@ export class RpcClient {
   #countStrangeLine(): void {
     this.#strangeLines += 1;
     if (this.#strangeLines <= MAX_STRANGE_LOGGED) this.#events.debug('sent a line that is not JSON-RPC');
-    if (this.#strangeLines > MAX_STRANGE_LINES)
+    // Later the health check decides: a tool may print a long log, and other lines do not count as a sign of life.
+    if (!this.#hasSpoken && this.#strangeLines > MAX_STRANGE_LINES)
       this.#finish(new UpstreamError(`the server printed ${MAX_STRANGE_LINES} lines that are not JSON-RPC`));
   }
 }

@@ -237,6 +237,24 @@ test('a redirect within the origin is followed, method and body kept, and the ca
   );
 });
 
+test('the body of a redirect is not read without end', async (t) => {
+  let open = 0;
+  const web = await startLegacyWeb(t, ({ request, response, method }) => {
+    if (method !== 'notifications/initialized' || request.url !== '/mcp') return false;
+    open += 1;
+    response.writeHead(307, { location: '/moved' });
+    const timer = setInterval(() => response.write('x'.repeat(10_000)), 10);
+    response.once('close', () => {
+      open -= 1;
+      clearInterval(timer);
+    });
+    return true;
+  });
+  await connectTo(t, { url: web.url });
+  await eventually(() => web.exchanges.some(({ request }) => request.url === '/moved'), 'the redirected notification');
+  await eventually(() => open === 0, 'the end of the redirect');
+});
+
 test('status 101 is an error: the call fails at once, and the hub can be closed', async (t) => {
   const web = await startLegacyWeb(t, ({ method, verb, response }) => {
     if (method !== 'tools/call' && verb !== 'DELETE') return false;
