@@ -46,6 +46,7 @@ export {
   MAX_BATCH,
   MAX_ID,
   MAX_NESTING,
+  MAX_VALUES,
   type Message,
   type Notification,
   type Params,

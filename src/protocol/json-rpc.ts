@@ -44,6 +44,9 @@ export type Decoded = Message | Message[];
 /** JSON.parse takes any depth; JSON.stringify overflows the stack at about 4,000 levels. Real messages have a few dozen. */
 export const MAX_NESTING = 500;
 
+/** A call with a picture is one long text, not millions of values, which take fifty times the memory of their JSON. */
+export const MAX_VALUES = 500_000;
+
 /** Later revisions of the protocol have no batches; clients of the earlier ones send a handful of messages at once. */
 export const MAX_BATCH = 100;
 
@@ -51,6 +54,10 @@ export const MAX_BATCH = 100;
 export const MAX_ID = 1024;
 
 export function decode(text: string): Decoded {
+  if (hasTooManyValues(text)) {
+    const id = idIn(text.slice(0, ID_SEARCH), text.slice(-ID_SEARCH));
+    return invalid(id, `a message has more than ${MAX_VALUES} values`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -158,6 +165,34 @@ function response(value: Params): Message {
 
 const idFault = (value: unknown) =>
   typeof value === 'string' ? `id is over ${MAX_ID} characters` : 'id must be text or a whole number';
+
+// Characters at either end of a message in which its id is looked for.
+const ID_SEARCH = 2048;
+
+/** Counts the characters outside of texts that begin a value or a member. Linear, and much cheaper than to parse. */
+function hasTooManyValues(text: string): boolean {
+  // Each value takes two characters, so most messages need no count.
+  if (text.length < 2 * MAX_VALUES) return false;
+  let values = 0;
+  for (let at = 0; at < text.length && values <= MAX_VALUES; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfText(text, at);
+    else if (code === COMMA || code === COLON || code === BRACKET || code === BRACE) values++;
+  }
+  return values > MAX_VALUES;
+}
+
+const [QUOTE, COMMA, COLON, BRACKET, BRACE] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
+
+/** Where the text that begins at `start` ends. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
 
 /** Recurses no deeper than `levels`. */
 function isNestedDeeper(value: unknown, levels: number): boolean {

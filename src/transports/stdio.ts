@@ -58,28 +58,35 @@ export async function serveStdio(
     inFlight.add(done);
     return done;
   }
-  const beginSome = () => waiting.splice(0, LINES_PER_TURN).map(begin);
+  const beginSome = (most: number) => waiting.splice(0, most).map(begin);
+  /** Begins with a few requests, and with more in each turn as long as their answers are small. */
   async function beginInTurns(): Promise<void> {
+    let most = LINES_AT_ONCE;
     do {
       await writer.turn();
-      const begun = beginSome();
+      const before = writer.total();
+      const begun = beginSome(most);
       // Large answers take a moment to make, and only then show whether the client reads them.
       if (waiting.length > 0) await Promise.race([Promise.all(begun), wait(TURN_MS)]);
+      most = writer.total() - before > LARGE_TURN ? 1 : Math.min(2 * most, LINES_PER_TURN);
     } while (waiting.length > 0 && !writer.isBroken());
   }
   /** Begins the waiting requests: a few at once, for a client that sends one at a time; many in turns, which takes longer. */
   function beginAll(): Promise<void> | undefined {
-    if (writer.isFull() || inFlight.size + waiting.length > LINES_PER_TURN) return beginInTurns();
-    beginSome();
+    const isBurst = waiting.length > LINES_AT_ONCE || inFlight.size + waiting.length > LINES_PER_TURN;
+    if (writer.isFull() || isBurst) return beginInTurns();
+    beginSome(LINES_AT_ONCE);
     return undefined;
   }
 
-  const take = (chunk: Uint8Array) => {
-    lines.push(chunk);
-    return beginAll();
-  };
-  const onEnd = () => writer.breakIfUnread(lastFlushMs);
-  const hasEnded = await readAll(input, { stop, broken: writer.broken, onEnd }, take);
+  const hasEnded = await readAll(input, {
+    stop,
+    broken: writer.broken,
+    stalledMs: lastFlushMs,
+    push: lines.push,
+    begin: beginAll,
+    onEnd: () => writer.breakIfUnread(lastFlushMs),
+  });
   // A line that `stop` cut off is not a request.
   if (hasEnded) lines.end();
   await beginAll();
@@ -92,9 +99,12 @@ export async function serveStdio(
 
 // --- internal ---
 
-// One chunk can hold a thousand small requests, each with an answer of a megabyte. After this many the answers are
-// written, which shows whether the client reads them.
+// One chunk can hold a thousand small requests, each with an answer of 20 MB. After a few requests the answers are
+// written, which shows how large they are and whether the client reads them.
+const LINES_AT_ONCE = 4;
 const LINES_PER_TURN = 32;
+// Characters. After a turn with more, requests are begun one by one.
+const LARGE_TURN = 8 * 1024 * 1024;
 // A request that takes longer waits for an upstream server, and the others should not wait with it.
 const TURN_MS = 250;
 
@@ -103,28 +113,43 @@ const MAX_JOINED = 1024 * 1024;
 
 const wait = (milliseconds: number) => new Promise<void>((done) => void setTimeout(done, milliseconds));
 
-interface ReadingEnds {
+// The end of the input is seen only by reading up to it. After a stall this many bytes more are read for that.
+const MAX_READ_AHEAD = 1024 * 1024;
+
+interface Reading {
   readonly stop: AbortSignal;
   readonly broken: Promise<void>;
-  /** Called when nothing more is read, before the last chunk is done with. */
+  /** After a pause this long, up to MAX_READ_AHEAD bytes are read. */
+  readonly stalledMs: number;
+  push(chunk: Uint8Array): void;
+  /** Begins the requests that were pushed; gives a promise when that takes longer. */
+  begin(): Promise<void> | undefined;
+  /** Called when nothing more is read, before the last requests are begun. */
   onEnd(): void;
 }
 
-/** Passes every chunk to `take`, each after the last is done with. True: the input ended by itself. */
-function readAll(
-  input: Readable,
-  { stop, broken, onEnd }: ReadingEnds,
-  take: (chunk: Uint8Array) => Promise<void> | undefined,
-): Promise<boolean> {
+/** Reads the input, and pauses it while requests wait to be begun. True: the input ended by itself. */
+function readAll(input: Readable, { stop, broken, stalledMs, push, begin, onEnd }: Reading): Promise<boolean> {
   return new Promise((done) => {
     let isOver = false;
-    let taken = Promise.resolve();
+    let begun = Promise.resolve();
+    let readAhead: number | undefined;
     const onChunk = (chunk: Uint8Array) => {
-      const taking = take(chunk);
+      push(chunk);
+      if (readAhead !== undefined) {
+        readAhead += chunk.length;
+        if (readAhead > MAX_READ_AHEAD) input.pause();
+        return;
+      }
+      const beginning = begin();
       // Pause and resume cost a client that sends one request at a time a tenth of its time, so only when needed.
-      if (!taking) return;
+      if (!beginning) return;
       input.pause();
-      taken = taking.then(() => {
+      readAhead = 0;
+      const stalled = setTimeout(() => input.resume(), stalledMs);
+      begun = beginning.then(() => {
+        clearTimeout(stalled);
+        readAhead = undefined;
         if (!isOver) input.resume();
       });
     };
@@ -134,7 +159,7 @@ function readAll(
       onEnd();
       input.off('data', onChunk);
       input.pause();
-      void taken.then(() => done(hasEnded));
+      void begun.then(() => done(hasEnded));
     };
     if (stop.aborted) return finish(false);
     input.on('data', onChunk);
@@ -149,6 +174,7 @@ function readAll(
 function createWriter(output: Writable) {
   let pending: string[] = [];
   let size = 0;
+  let total = 0;
   let drained: Promise<void> | undefined;
   let onDrain = () => {};
   let writes = 0;
@@ -184,6 +210,8 @@ function createWriter(output: Writable) {
     broken,
     isBroken: () => isBroken,
     isFull: () => drained !== undefined,
+    /** The characters of all messages so far. */
+    total: () => total,
     close: () => close(),
     /** From now on, an output that takes nothing for `patience` milliseconds counts as broken. */
     breakIfUnread(patience: number): void {
@@ -198,6 +226,7 @@ function createWriter(output: Writable) {
       if (pending.length === 0) void Promise.resolve().then(write);
       pending.push(`${text}\n`);
       size += text.length;
+      total += text.length;
       if (size > MAX_JOINED) write();
     },
     /** Settles when the answers of this turn are written and the output takes more. */

@@ -12,6 +12,7 @@ import {
   MAX_BATCH,
   MAX_ID,
   MAX_NESTING,
+  MAX_VALUES,
 } from '../../src/protocol/index.ts';
 import type { Answer } from '../harness/program.ts';
 
@@ -118,4 +119,26 @@ test('no JSON that is written has a line or paragraph separator in it (10.25)', 
     assert.match(text, /a\\u2028b\\u2029c/);
   }
   assert.deepEqual(JSON.parse(texts[0] ?? ''), { jsonrpc: '2.0', id: odd, result: { [odd]: odd } });
+});
+
+test('a message of too many values is refused before it is parsed, under its id', () => {
+  const many = `[${'{},'.repeat(MAX_VALUES)}{}]`;
+  const start = performance.now();
+  for (const text of [
+    `{"jsonrpc":"2.0","id":7,"method":"m","params":{"many":${many}}}`,
+    `{"result":{"many":${many}},"jsonrpc":"2.0","id":7}`,
+  ]) {
+    const refused = decode(text) as Answer;
+    assert.deepEqual([refused.kind, refused.id], ['invalid', 7]);
+    assert.match(refused.error.message, /more than 500000 values/);
+  }
+  const deep = decode('['.repeat(30_000_000)) as Answer;
+  assert.match(deep.error.message, /more than 500000 values/);
+  assert.ok(performance.now() - start < 3000);
+});
+
+test('one long text counts as one value, whatever is in it', () => {
+  const text = `{},[]:\\"\\`.repeat(300_000);
+  const message = decode(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'm', params: { text } })) as Answer;
+  assert.equal(message.params.text, text);
 });

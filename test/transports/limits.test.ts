@@ -41,7 +41,7 @@ test('the limits in the README are those in the code', () => {
     'streams of one session': count(MAX_STREAMS),
     'notifications waiting for a stream': count(MAX_WAITING),
     'requests in flight of one HTTP+SSE client': count(MAX_IN_FLIGHT),
-    'unread bytes of a stream': mebibytes(MAX_UNREAD),
+    'unread bytes of a stream, besides responses': mebibytes(MAX_UNREAD),
     'idle stream': seconds(LIMITS.streamKeepAliveMs),
     'unread answer': seconds(UNREAD_MS),
     'unread bytes of all clients': mebibytes(MAX_UNSENT),

@@ -80,6 +80,40 @@ test('an output that nobody reads does not keep it from ending once the input ha
   }
 });
 
+test('an input that ends while the output is full is noticed', async () => {
+  const output = new Writable({ highWaterMark: 1024, write() {} });
+  const big = { name: 'big', run: () => ({ text: 'x'.repeat(100_000) }) };
+  const input = new PassThrough();
+  const handle = createDispatcher([legacyEra({ methods: [big], notifications: [] })], () => {});
+  const lines = Array.from({ length: 200 }, (_, at) => line(at, 'big')).join('');
+  const served = serveStdio(handle, { input, output }, { stop: new AbortController().signal, lastFlushMs: 100 });
+  input.write(lines);
+  await new Promise((done) => setTimeout(done, 20));
+  input.end(lines);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_done, fail) => {
+    timer = setTimeout(fail, 5000, new Error('it has not ended'));
+  });
+  await Promise.race([served, late]).finally(() => clearTimeout(timer));
+});
+
+test('a burst of requests with large answers begins with a few of them', async () => {
+  let runs = 0;
+  const big = {
+    name: 'big',
+    async run() {
+      runs++;
+      await new Promise((done) => setTimeout(done, 5));
+      return { text: 'x'.repeat(4 * 1024 * 1024) };
+    },
+  };
+  const { input, stop } = open([big], new Writable({ write() {} }));
+  input.write(Array.from({ length: 500 }, (_, at) => line(at, 'big')).join(''));
+  await new Promise((done) => setTimeout(done, 600));
+  stop.abort();
+  assert.ok(runs <= 4, `${runs} were begun`);
+});
+
 test('answers that are ready together leave in one write', async () => {
   const writes: string[] = [];
   const output = new Writable({

@@ -1,15 +1,18 @@
 /**
  * Event streams (text/event-stream) on an HTTP response, and the timer that keeps quiet ones open.
  * Owns: framing, keep-alive comments, dropping clients that do not read. Leaves alone: the messages.
- * Always true: at most MAX_UNREAD bytes and one message wait for the client of one stream.
+ * Always true: besides responses, at most MAX_UNREAD bytes and one message wait for the client of one stream. What all
+ * wait for together is limited in send-queue.ts.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { MAX_UNREAD } from './limits.ts';
 import { createSendQueue, isOver } from './send-queue.ts';
 
 export interface EventStream {
-  /** Sends a JSON-RPC message. */
+  /** Sends a notification. A client that has not read earlier ones is dropped. */
   send(text: string): void;
+  /** Sends a response. Many may be ready before a client that reads could take one, so their size drops no client. */
+  reply(text: string): void;
   event(name: string, data: string): void;
   /** Sends a comment, so that no proxy closes a quiet stream; drops a client that takes nothing between two calls. */
   keepAlive(): void;
@@ -27,10 +30,15 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
   });
   const queue = createSendQueue(response);
   let lastProgress = -1;
+  // Characters of the responses since the client had last read everything.
+  let replied = 0;
 
   function write(text: string): void {
     if (isOver(response)) return;
-    if (queue.unsent() > MAX_UNREAD) response.destroy();
+    const unsent = queue.unsent();
+    if (unsent === 0) replied = 0;
+    // A character has at most three bytes.
+    if (unsent > MAX_UNREAD + 3 * replied) response.destroy();
     else queue.write(text);
   }
 
@@ -38,6 +46,10 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
   response.flushHeaders();
   return {
     send: (text) => write(`event: message\ndata: ${text}\n\n`),
+    reply(text) {
+      replied += text.length;
+      write(`event: message\ndata: ${text}\n\n`);
+    },
     event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
     keepAlive() {
       if (isOver(response)) return;

@@ -33,7 +33,7 @@ export const SMALL_RESPONSE = 64 * 1024;
 /** How long a client may take no byte of a finished response. */
 export const UNREAD_MS = 30_000;
 
-/** Unread bytes of one event stream. Notifications are small; a large response may exceed this and is then the last. */
+/** Unread bytes of one event stream, besides responses. Notifications are small, so a client this far behind does not read. */
 export const MAX_UNREAD = 4 * 1024 * 1024;
 
 /** Unread bytes of all clients of this process together: a dozen of the largest responses. */

@@ -42,7 +42,7 @@ export function createPostResponse(response: ServerResponse, { json, events }: A
       if (isOver(response)) return;
       // A stream can only be 200, and every client reads JSON with another status.
       if (!stream && (json || status !== 200)) return sendText(response, status, text, headers);
-      open(headers).send(text);
+      open(headers).reply(text);
       open().end();
     },
     notify(text) {

@@ -49,7 +49,7 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
       // The stream may have closed while the body was being read.
       if (session.ended.aborted) return refuse(response, 404, OVER);
       sendNothing(response, 202);
-      await handle(session, text, { reply: stream.send, notify: stream.send });
+      await handle(session, text, { reply: stream.reply, notify: stream.send });
     });
   };
 

@@ -70,6 +70,24 @@ test('a change is announced on the stream after the handshake, and the end is cl
   assert.equal(await program.exit(), 0);
 });
 
+test('a client that reads gets large answers that are ready together', async (t) => {
+  const server = await startSlow(t);
+  const stream = await openStream(t, server.url);
+  const { data } = await stream.next();
+  const text = 'x'.repeat(5_000_000);
+  const calls = [];
+  for (const id of [1, 2, 3]) {
+    await ask(new URL(data, server.url).href, { body: { ...waitLegacy, id } });
+    calls.push(await server.called());
+  }
+  for (const call of calls) call.answer(text);
+  for (const id of [1, 2, 3]) {
+    const message = await stream.message();
+    assert.equal(message.id, id);
+    assert.equal(message.result.content[0].text.length, text.length);
+  }
+});
+
 test('no client can have more in flight than the limit', async (t) => {
   const server = await startSlow(t);
   const stream = await openStream(t, server.url);
