@@ -1,5 +1,5 @@
 /** `skillwire/protocol`: JSON-RPC and MCP by hand, usable alone. Imports nothing outside this folder. */
-export { type ChooseSession, createDispatcher, type Exchange, type Handle, MAX_BATCH_ANSWER } from './dispatch.ts';
+export { type ChooseSession, createDispatcher, type Exchange, type Handle } from './dispatch.ts';
 export {
   type Call,
   clientOf,
@@ -8,7 +8,6 @@ export {
   type HeaderClaims,
   LEGACY_VERSIONS,
   legacyEra,
-  MAX_CLIENT_TEXT,
   type Method,
   MODERN_VERSIONS,
   modernEra,
@@ -42,11 +41,6 @@ export {
   idKey,
   isId,
   isObject,
-  isProgressToken,
-  MAX_BATCH,
-  MAX_ID,
-  MAX_NESTING,
-  MAX_VALUES,
   type Message,
   type Notification,
   type Params,

@@ -121,13 +121,10 @@ export const idKey = (id: Id) => (typeof id === 'string' ? `"${id}` : `${id}`);
 
 /**
  * A number beyond 2^53 is refused, because it would be echoed as another number. So is a fraction, which JSON-RPC
- * allows and every revision of MCP forbids.
+ * allows and every revision of MCP forbids. Progress tokens have the same form.
  */
 export const isId = (value: unknown): value is Id =>
   typeof value === 'string' ? value.length <= MAX_ID : Number.isSafeInteger(value);
-
-/** A progress token has the form of an id. With anything else, no progress is reported. */
-export const isProgressToken = isId;
 
 export const isObject = (value: unknown): value is Params =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -174,25 +171,17 @@ function hasTooManyValues(text: string): boolean {
   // Each value takes two characters, so most messages need no count.
   if (text.length < 2 * MAX_VALUES) return false;
   let values = 0;
+  let isInText = false;
   for (let at = 0; at < text.length && values <= MAX_VALUES; at++) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfText(text, at);
+    if (code === QUOTE) isInText = !isInText;
+    else if (isInText) at += code === BACKSLASH ? 1 : 0;
     else if (code === COMMA || code === COLON || code === BRACKET || code === BRACE) values++;
   }
   return values > MAX_VALUES;
 }
 
-const [QUOTE, COMMA, COLON, BRACKET, BRACE] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
-
-/** Where the text that begins at `start` ends. */
-function endOfText(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text[end - 1 - slashes] === '\\') slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return text.length;
-}
+const [QUOTE, COMMA, COLON, BRACKET, BACKSLASH, BRACE] = [0x22, 0x2c, 0x3a, 0x5b, 0x5c, 0x7b];
 
 /** Recurses no deeper than `levels`. */
 function isNestedDeeper(value: unknown, levels: number): boolean {

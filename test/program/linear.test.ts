@@ -4,14 +4,8 @@ import { test } from 'node:test';
 import { profileOf } from '../../src/methods/host-profiles.ts';
 import { EncodedList } from '../../src/methods/pagination.ts';
 import { createNameTable } from '../../src/methods/spelling.ts';
-import {
-  clientOf,
-  createDispatcher,
-  createSession,
-  legacyEra,
-  MAX_CLIENT_TEXT,
-  modernEra,
-} from '../../src/protocol/index.ts';
+import { MAX_CLIENT_TEXT } from '../../src/protocol/eras.ts';
+import { clientOf, createDispatcher, createSession, legacyEra, modernEra } from '../../src/protocol/index.ts';
 import { composed, oneLine, printable, shorten, visible, visibleLine, xml } from '../../src/text.ts';
 import { createAccess } from '../../src/transports/http/access.ts';
 import { accepts } from '../../src/transports/http/requests.ts';

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MAX_BATCH_ANSWER } from '../../src/protocol/dispatch.ts';
 import {
   createDispatcher,
   createSession,
   declaredIn,
   legacyEra,
-  MAX_BATCH,
-  MAX_BATCH_ANSWER,
   type Method,
   RpcError,
 } from '../../src/protocol/index.ts';
+import { MAX_BATCH } from '../../src/protocol/json-rpc.ts';
 import type { Answer } from '../harness/program.ts';
 
 /** Methods behind `handle`, and a client that speaks a version with batches. */

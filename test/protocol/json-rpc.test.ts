@@ -8,12 +8,9 @@ import {
   encodeRequest,
   encodeResult,
   idIn,
-  isProgressToken,
-  MAX_BATCH,
-  MAX_ID,
-  MAX_NESTING,
-  MAX_VALUES,
+  isId,
 } from '../../src/protocol/index.ts';
+import { MAX_BATCH, MAX_ID, MAX_NESTING, MAX_VALUES } from '../../src/protocol/json-rpc.ts';
 import type { Answer } from '../harness/program.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -63,7 +60,7 @@ test('an id and a progress token are text of a bounded length or a whole number 
     [['a'], false],
     [{}, false],
   ];
-  for (const [value, is] of rows) assert.equal(isProgressToken(value), is, JSON.stringify(value)?.slice(0, 50));
+  for (const [value, is] of rows) assert.equal(isId(value), is, JSON.stringify(value)?.slice(0, 50));
   const long = decode(`{"jsonrpc":"2.0","id":"${'x'.repeat(MAX_ID + 1)}","method":"ping"}`) as Answer;
   assert.deepEqual([long.kind, long.id], ['invalid', null]);
   assert.match(long.error.message, /id is over 1024 characters/);

@@ -6,7 +6,7 @@
  */
 import { messageOf } from '../../log.ts';
 import type { Tool, ToolCall, ToolOutcome, ToolView } from '../../model.ts';
-import { isObject, isProgressToken, type Params, type Peer, RpcError } from '../../protocol/index.ts';
+import { isId, isObject, type Params, type Peer, RpcError } from '../../protocol/index.ts';
 import { visibleLine } from '../../text.ts';
 import { UpstreamError } from '../connection/connection.ts';
 import { checkParamHeaders } from '../connection/param-headers.ts';
@@ -62,7 +62,7 @@ function toolOf(upstream: Upstream, tool: ListedTool): Tool {
 
 function progressFor({ params, notify }: ToolCall): ((report: Params) => void) | undefined {
   const { progressToken } = isObject(params._meta) ? params._meta : {};
-  if (!isProgressToken(progressToken)) return undefined;
+  if (!isId(progressToken)) return undefined;
   return (report) => notify('notifications/progress', { ...report, progressToken });
 }
 
