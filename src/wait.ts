@@ -1,4 +1,5 @@
-/** Timers as promises. Always true: when the wait is over, no timer and no listener is left behind. */
+/** Timers and signals as promises. */
+import { asError } from './log.ts';
 
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds));
@@ -9,7 +10,7 @@ export function backgroundDelay(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds).unref());
 }
 
-/** Settles after that long, or at once when `signal` fires. */
+/** Settles after that long, or at once when `signal` fires. Leaves no timer and no listener behind. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((done) => {
@@ -21,4 +22,10 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     const timer = setTimeout(end, milliseconds);
     signal.addEventListener('abort', end);
   });
+}
+
+/** Settles with the reason when `signal` fires. Its listener stays until then, so this is for one wait per session. */
+export function whenAborted(signal: AbortSignal): Promise<Error> {
+  if (signal.aborted) return Promise.resolve(asError(signal.reason));
+  return new Promise((done) => signal.addEventListener('abort', () => done(asError(signal.reason)), { once: true }));
 }

@@ -5,7 +5,6 @@
  * it arrives elsewhere), nor a cancelled one, nor one that has no response.
  */
 import { type Id, idKey } from '../../protocol/index.ts';
-import { type Limited, limited } from '../signals.ts';
 import { LINGER_MS, REPLY_MS } from './limits.ts';
 
 export interface OpenRequests {
@@ -39,5 +38,34 @@ export function createOpenRequests(life: AbortSignal): OpenRequests {
       setTimeout(limit.abort, LINGER_MS).unref();
     },
     cancel: (id) => open.get(idKey(id))?.abort(),
+  };
+}
+
+// --- internal ---
+
+interface Limited {
+  readonly signal: AbortSignal;
+  abort(): void;
+  /** Removes timer and listener. Must be called once the work that the signal belongs to is over. */
+  release(): void;
+}
+
+/**
+ * A signal that fires with `parent`, after that many milliseconds, or when told to. `AbortSignal.any` is not used: each
+ * use leaves a reference behind in a parent that lives long.
+ */
+function limited(parent: AbortSignal, milliseconds?: number): Limited {
+  const control = new AbortController();
+  const abort = () => control.abort();
+  const timer = milliseconds === undefined ? undefined : setTimeout(abort, milliseconds);
+  if (parent.aborted) abort();
+  parent.addEventListener('abort', abort);
+  return {
+    signal: control.signal,
+    abort,
+    release() {
+      clearTimeout(timer);
+      parent.removeEventListener('abort', abort);
+    },
   };
 }

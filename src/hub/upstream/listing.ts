@@ -4,12 +4,11 @@
  * Always true: an item that cannot be passed on is left out alone and reported; a list that cannot be requested is
  * replaced by the previous one.
  */
-import { compare } from '../../compare.ts';
 import { messageOf } from '../../log.ts';
 import type { Problem } from '../../model.ts';
 import { isObject, type Params, RpcError, SKILLS_EXTENSION } from '../../protocol/index.ts';
 import { createFilter } from '../../skills/filter.ts';
-import { printable, shorten, visibleLine } from '../../text.ts';
+import { visibleLine } from '../../text.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import type { Redact } from '../config/redact.ts';
@@ -17,10 +16,10 @@ import { HttpError, UpstreamError } from '../connection/connection.ts';
 import type { McpClient } from '../connection/dialects.ts';
 import { findParamHeaders, type ParamHeader } from '../connection/param-headers.ts';
 import { type Checked, checkResource, checkTemplate, checkTool } from './definitions.ts';
-import { MAX_FAULT, MAX_FAULTS, MAX_QUOTED_NAME, MAX_TEMPLATES, OPTIONAL_LIST_MS } from './limits.ts';
-import { EMPTY_LIST, type List, requestList } from './pages.ts';
+import { MAX_TEMPLATES, OPTIONAL_LIST_MS } from './limits.ts';
+import { checkItems, EMPTY_LIST, faultTexts, type List, requestList } from './lists.ts';
 import type { ListingOutcome } from './relist.ts';
-import { parseSkillEntry, type UpstreamSkill } from './skills.ts';
+import { parseSkillEntry, skillFileTest, type UpstreamSkill } from './skill-entries.ts';
 
 export interface ListedTool {
   /** The server's own name for it. */
@@ -105,24 +104,6 @@ export function mergeListings(before: Listing, after: Listing): Listing {
   return isSame ? before : merged;
 }
 
-/** A test whether a URI, as the server writes it, is that of a file of one of its skills. */
-export function skillFileTest(skills: readonly UpstreamSkill[]): (uri: string) => boolean {
-  // Sorted, and without directories inside another one: only the last that is not after a URI can be its beginning.
-  const directories: string[] = [];
-  for (const base of skills.map((skill) => `${skill.base}/`).sort(compare))
-    if (!base.startsWith(directories.at(-1) ?? '/')) directories.push(base);
-  return (uri) => {
-    let [low, high] = [0, directories.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compare(directories[middle] ?? '', uri) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    const before = directories[low - 1];
-    return before !== undefined && uri.startsWith(before);
-  };
-}
-
 // --- internal ---
 
 const LISTS = ['tools', 'resources', 'templates', 'skills', 'problems'] as const;
@@ -163,7 +144,7 @@ function listingOf({ config, redact }: ListRequest, { tools, skills, resources, 
   const { name, filter } = config;
   const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
   const where = `server ${name}`;
-  const faults = [tools, skills, resources, templates].flatMap((list) => few(list.faults));
+  const faults = [tools, skills, resources, templates].flatMap((list) => faultTexts(list, redact));
   const isSkillFile = skillFileTest(skills.items);
   return {
     tools: kept,
@@ -171,8 +152,7 @@ function listingOf({ config, redact }: ListRequest, { tools, skills, resources, 
     templates: templates.items,
     skills: skills.items,
     problems: [
-      // Secrets are removed before the text is cut: half a secret would not be recognized.
-      ...faults.map((fault) => ({ where, what: printable(shorten(redact(fault), MAX_FAULT)) })),
+      ...faults.map((what) => ({ where, what })),
       ...problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what })),
     ],
   };
@@ -242,29 +222,6 @@ function hasSkills({ capabilities: { extensions } }: McpClient): boolean {
   return isObject(extensions) && isObject(extensions[SKILLS_EXTENSION]);
 }
 
-/** The items that can be passed on, each identity once, and a fault for each of the others. */
-function checkItems<T>(
-  list: List<Params>,
-  { what, key, redact }: { readonly what: string; readonly key: string; readonly redact: Redact },
-  check: (raw: Params) => Checked<T>,
-  identityOf: (raw: Params) => unknown = (raw) => raw[key],
-): List<T> {
-  const items = new Map<unknown, T>();
-  const faults = [...list.faults];
-  for (const raw of list.items) {
-    const checked = check(raw);
-    const subject = () => `${what} ${quote(raw[key], redact)}`;
-    if (checked.kind === 'unusable') faults.push(`${subject()} is left out: ${checked.why}`);
-    else if (items.has(identityOf(raw))) faults.push(`${subject()} is listed twice; the first is served`);
-    else {
-      items.set(identityOf(raw), checked.item);
-      if (checked.dropped.length > 0)
-        faults.push(`${subject()} is listed without its invalid fields: ${checked.dropped.join(', ')}`);
-    }
-  }
-  return { ...list, items: [...items.values()], faults };
-}
-
 /** The shortest `ttlMs` of the lists whose changes the server does not announce. */
 function shortestTtl(
   { capabilities }: McpClient,
@@ -278,14 +235,4 @@ function shortestTtl(
   ];
   const times = lists.flatMap(({ ttlMs }) => ttlMs ?? []);
   return times.length === 0 ? undefined : Math.min(...times);
-}
-
-function few(faults: readonly string[]): readonly string[] {
-  if (faults.length <= MAX_FAULTS) return faults;
-  return [...faults.slice(0, MAX_FAULTS), `and ${faults.length - MAX_FAULTS} more like these`];
-}
-
-/** Short, so that the reason after it is not cut off. */
-function quote(name: unknown, redact: Redact): string {
-  return typeof name === 'string' ? `"${shorten(redact(name), MAX_QUOTED_NAME)}"` : 'without a name';
 }

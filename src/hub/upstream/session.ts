@@ -6,12 +6,12 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import type { Params } from '../../protocol/index.ts';
+import { whenAborted } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import type { Redact } from '../config/redact.ts';
 import { SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { McpClient, McpRequestOptions } from '../connection/dialects.ts';
 import type { Session } from '../connection/open.ts';
-import { firstAborted } from '../signals.ts';
 import { type HealthCheck, startHealthCheck } from './health.ts';
 import { type Listing, listEverything } from './listing.ts';
 import { createRelist, type ListingOutcome } from './relist.ts';
@@ -59,7 +59,7 @@ export async function startSession(session: Session, context: LiveContext): Prom
   async function close(reason: Error): Promise<void> {
     onListChanged(() => {});
     end.abort(reason);
-    if (canFinish()) await Promise.race([Promise.allSettled(inFlight), firstAborted([life])]);
+    if (canFinish()) await Promise.race([Promise.allSettled(inFlight), whenAborted(life)]);
     await rpc.close(new UpstreamError(messageOf(life.aborted ? life.reason : reason)));
   }
 

@@ -1,85 +1,20 @@
 /**
  * Skills of upstream servers (the Skills extension) as skills of the catalogue.
- * Owns: which entries are valid, and checking files against their digests. Leaves alone: names and URIs, which are made
- * as for any other skill (skills/names.ts, skills/uris.ts).
+ * Owns: reading files, and checking them against their digests. Leaves alone: which entries are valid (skill-entries.ts),
+ * names and URIs, which are made as for any other skill (skills/names.ts, skills/uris.ts).
  * Always true: a file is read only when it is asked for; bytes of another size or digest than listed are never served.
  */
 import { createHash } from 'node:crypto';
-import * as v from 'valibot';
 import { messageOf } from '../../log.ts';
-import type { FileReading, ManifestFile, Skill, SkillChild, SkillFiles } from '../../model.ts';
+import type { FileReading, Skill, SkillChild, SkillFiles } from '../../model.ts';
 import { isObject, type Params, SHA256 } from '../../protocol/index.ts';
 import { SizedCache } from '../../sized-cache.ts';
 import { readHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
 import { nameKey } from '../../skills/names.ts';
-import { isPlainSegment } from '../../skills/uris.ts';
 import { shorten, visible, visibleLine } from '../../text.ts';
-import { nameFault } from './definitions.ts';
-import { MAX_DESCRIPTION, MAX_SKILL_FILES, MAX_SKILL_TEXTS, MAX_URI, READ_SKILL_MS } from './limits.ts';
-
-/** One entry of `skills/list`. */
-export interface UpstreamSkill {
-  readonly name: string;
-  readonly description: string;
-  readonly head: Readonly<Record<string, unknown>>;
-  /** The URI of the directory on its server. */
-  readonly base: string;
-  /** Undefined when the server makes the files on demand, without digests. */
-  readonly files: readonly UpstreamFile[] | undefined;
-}
-
-export interface UpstreamFile extends ManifestFile {
-  readonly uri: string;
-}
-
-const nonEmpty = (field: string) => v.pipe(v.string(`${field} is not text`), v.nonEmpty(`${field} is empty`));
-
-export const Entry = v.object(
-  {
-    uri: v.pipe(
-      nonEmpty('its uri'),
-      v.regex(/^[a-z][a-z0-9+.-]*:\/\/[^/].*\/SKILL\.md$/i, 'its uri is not that of a SKILL.md'),
-    ),
-    frontmatter: v.looseObject(
-      { name: nonEmpty('its name'), description: nonEmpty('its description') },
-      'it has no front matter',
-    ),
-    resources: v.union(
-      [
-        v.literal('dynamic'),
-        v.array(
-          v.object({
-            uri: v.string(),
-            digest: v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/)),
-            size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-          }),
-        ),
-      ],
-      'its files are not listed with size and digest',
-    ),
-  },
-  'it is not an object',
-);
-
-/** Throws an Error that says what is wrong with the entry. */
-export function parseSkillEntry(raw: Params): UpstreamSkill {
-  const parsed = v.safeParse(Entry, raw);
-  if (!parsed.success) throw new Error(parsed.issues[0].message);
-  const { uri, frontmatter, resources } = parsed.output;
-  const base = uri.slice(0, -'/SKILL.md'.length);
-  const { name, description } = frontmatter;
-  if (uri.length > MAX_URI) throw new Error(`its uri is over ${MAX_URI} characters`);
-  if (resources !== 'dynamic' && resources.length > MAX_SKILL_FILES)
-    throw new Error(`it has over ${MAX_SKILL_FILES} files`);
-  const fault = nameFault(visibleLine(name));
-  if (fault !== undefined) throw new Error(fault);
-  if (segmentsOf(base).at(-1) !== name) throw new Error('its uri does not end with its name');
-  if (resources === 'dynamic') return { name, description, head: frontmatter, base, files: undefined };
-  const files = resources.map((file) => ({ ...file, path: pathOf(base, file.uri) }));
-  if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('its SKILL.md is not among its files');
-  return { name, description, head: frontmatter, base, files };
-}
+import { MAX_DESCRIPTION, MAX_SKILL_TEXTS, READ_SKILL_MS } from './limits.ts';
+import { segmentsOf, type UpstreamFile, type UpstreamSkill } from './skill-entries.ts';
 
 /** The requests that a skill sends to its server; an Upstream has them. */
 export interface SkillServer {
@@ -222,31 +157,4 @@ function faultOf(bytes: Uint8Array, { size, digest }: UpstreamFile): string | un
   if (bytes.length !== size) return `it has ${bytes.length} bytes where its server lists ${size}`;
   const actual = `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
   return actual === digest ? undefined : 'its digest is not the one that its server lists';
-}
-
-/** The path of a file in its skill; throws when the file is outside, or could be read as being outside. */
-function pathOf(base: string, uri: string): string {
-  if (!uri.startsWith(`${base}/`)) throw new Error('it lists a file outside its directory');
-  return plainSegments(uri.slice(base.length + 1)).join('/');
-}
-
-/** The path in a URI, without its scheme. */
-function segmentsOf(uri: string): readonly string[] {
-  return plainSegments(uri.replace(/^[^:]*:\/\//, ''));
-}
-
-function plainSegments(path: string): readonly string[] {
-  return path.split('/').map((part) => {
-    const segment = decoded(part);
-    if (!segment?.isWellFormed() || !isPlainSegment(segment)) throw new Error('it has an invalid path');
-    return segment;
-  });
-}
-
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined; // The percent-encoding is broken.
-  }
 }

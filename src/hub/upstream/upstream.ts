@@ -11,13 +11,12 @@ import { type Log, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
 import { isObject, type Params, RpcError } from '../../protocol/index.ts';
 import { shorten } from '../../text.ts';
-import { pause } from '../../wait.ts';
+import { pause, whenAborted } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
 import { NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { McpRequestOptions } from '../connection/dialects.ts';
 import { type KnownServer, openUpstreamSession, ProbeExit, type SessionContext } from '../connection/open.ts';
-import { firstAborted } from '../signals.ts';
 import {
   CALL_WAIT_MS,
   KEEP_LISTED_MS,
@@ -29,7 +28,7 @@ import {
 } from './limits.ts';
 import { EMPTY_LISTING, type Listing, mergeListings } from './listing.ts';
 import { ListError, type LiveSession, startSession } from './session.ts';
-import { parseSkillEntry, type UpstreamSkill } from './skills.ts';
+import { parseSkillEntry, type UpstreamSkill } from './skill-entries.ts';
 import { createStateTracker } from './state.ts';
 
 export interface Upstream {
@@ -98,7 +97,7 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
     current = session;
     state.enter('ready');
     debug(`protocol ${session.mcp.version}, ${listing.tools.length} tools`);
-    const error = await firstAborted([session.over]);
+    const error = await whenAborted(session.over);
     const readyFor = performance.now() - began;
     current = undefined;
     const mustWait = !session.canFinish();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSkillEntry, skillOf } from '../../../src/hub/upstream/skills.ts';
+import { parseSkillEntry } from '../../../src/hub/upstream/skill-entries.ts';
+import { skillOf } from '../../../src/hub/upstream/skills.ts';
 
 const server = {
   request: () => Promise.reject(new Error('not asked')),

@@ -1,13 +1,26 @@
 /**
- * One list of an upstream server, requested page by page.
- * Owns: when it ends: by number, size or time. Leaves alone: checking its items (listing.ts).
+ * One list of an upstream server: requested page by page, checked item by item.
+ * Owns: when it ends, by number, size or time; what is reported of bad items. Leaves alone: what a valid item is
+ * (definitions.ts, skill-entries.ts).
  * Always true: whatever the server sends, a list ends, and the part that is kept stays within the limits.
  */
 import { isObject, type Params } from '../../protocol/index.ts';
+import { printable, shorten } from '../../text.ts';
+import type { Redact } from '../config/redact.ts';
 import { UpstreamError } from '../connection/connection.ts';
 import type { McpClient } from '../connection/dialects.ts';
 import type { RequestOptions } from '../connection/rpc-client.ts';
-import { MAX_CURSOR, MAX_ITEM_BYTES, MAX_ITEMS, MAX_LIST_BYTES, MAX_PAGES } from './limits.ts';
+import type { Checked } from './definitions.ts';
+import {
+  MAX_CURSOR,
+  MAX_FAULT,
+  MAX_FAULTS,
+  MAX_ITEM_BYTES,
+  MAX_ITEMS,
+  MAX_LIST_BYTES,
+  MAX_PAGES,
+  MAX_QUOTED_NAME,
+} from './limits.ts';
 
 export interface List<T> {
   readonly items: readonly T[];
@@ -51,6 +64,37 @@ export async function requestList(
   }
 }
 
+/** The items that can be passed on, each identity once, and a fault for each of the others. */
+export function checkItems<T>(
+  list: List<Params>,
+  { what, key, redact }: { readonly what: string; readonly key: string; readonly redact: Redact },
+  check: (raw: Params) => Checked<T>,
+  identityOf: (raw: Params) => unknown = (raw) => raw[key],
+): List<T> {
+  const items = new Map<unknown, T>();
+  const faults = [...list.faults];
+  for (const raw of list.items) {
+    const checked = check(raw);
+    const subject = () => `${what} ${quote(raw[key], redact)}`;
+    if (checked.kind === 'unusable') faults.push(`${subject()} is left out: ${checked.why}`);
+    else if (items.has(identityOf(raw))) faults.push(`${subject()} is listed twice; the first is served`);
+    else {
+      items.set(identityOf(raw), checked.item);
+      if (checked.dropped.length > 0)
+        faults.push(`${subject()} is listed without its invalid fields: ${checked.dropped.join(', ')}`);
+    }
+  }
+  return { ...list, items: [...items.values()], faults };
+}
+
+/** The faults of a list for people: a few of them, without secrets, short. */
+export function faultTexts({ faults }: List<unknown>, redact: Redact): readonly string[] {
+  const left = faults.length - MAX_FAULTS;
+  const shown = left > 0 ? [...faults.slice(0, MAX_FAULTS), `and ${left} more like these`] : faults;
+  // Secrets are removed before the text is cut: half a secret would not be recognized.
+  return shown.map((fault) => printable(shorten(redact(fault), MAX_FAULT)));
+}
+
 // --- internal ---
 
 function createItems(key: string, maxItems: number) {
@@ -85,4 +129,9 @@ function createItems(key: string, maxItems: number) {
 function shorter(known: number | undefined, received: unknown): number | undefined {
   if (typeof received !== 'number' || !(received >= 0)) return known;
   return Math.min(known ?? received, received);
+}
+
+/** Short, so that the reason after it is not cut off. */
+function quote(name: unknown, redact: Redact): string {
+  return typeof name === 'string' ? `"${shorten(redact(name), MAX_QUOTED_NAME)}"` : 'without a name';
 }
