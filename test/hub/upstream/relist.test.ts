@@ -1,4 +1,4 @@
-/** Lists of upstream servers over time: changes are seen, and nothing can make us list or announce without end. */
+/** Listings of upstream servers over time: changes are seen, and no server can cause listings or notifications without end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHub } from '../../../src/hub/index.ts';
@@ -22,7 +22,7 @@ test('a change that is announced before the first listing is complete is not los
   await hub.waitForTools((names) => names.includes('up:two'), 'the tool that came late');
 });
 
-test('a list that alternates is asked for and announced less and less often (10.6)', async (t) => {
+test('a list that changes all the time is requested and announced less and less often (10.6)', async (t) => {
   const tree = makeTree(t);
   const up = scripted(tree, 'up', {
     answers: { 'tools/list': Array.from({ length: 10_000 }, (_, at) => tools(`tool-${at % 2}`)) },
@@ -36,7 +36,7 @@ test('a list that alternates is asked for and announced less and less often (10.
   assert.ok(up.count('tools/list') <= 8, `listed ${up.count('tools/list')} times in 4 s`);
 });
 
-test('pages of large items end at a number of bytes, and other servers do not suffer (10.6)', async (t) => {
+test('a list of large items ends at a number of bytes, and other servers are not affected (10.6)', async (t) => {
   const tree = makeTree(t);
   const flood = { method: 'tools/list', key: 'tools', bytes: 900_000 };
   const big = scripted(tree, 'big', { answers: {}, flood });
@@ -47,7 +47,7 @@ test('pages of large items end at a number of bytes, and other servers do not su
   await hub.waitForStderr(/server big: over 8388608 bytes of tools; 9 tools are served/);
 });
 
-test('one item out of all proportion takes nobody else away (10.6)', async (t) => {
+test('one item that is far too large is left out alone (10.6)', async (t) => {
   const tree = makeTree(t);
   const huge = { name: 'huge', inputSchema: SCHEMA, description: 'x'.repeat(9_000_000) };
   const up = scripted(tree, 'up', { answers: { 'tools/list': { tools: [huge, ...tools('fine').tools] } } });
@@ -64,7 +64,7 @@ test('of a page with 150,000 tools the first 10,000 are served (10.11)', async (
   await hub.waitForStderr(/server up: over 10000 tools; 10000 tools are served/);
 });
 
-test('a list that fails once is the last one until it can be had again (11.21)', async (t) => {
+test('when a list fails once, the last one is kept until it works again (11.21)', async (t) => {
   const tree = makeTree(t);
   const skill = {
     uri: 'skill://pdf/SKILL.md',
@@ -100,7 +100,7 @@ test('a list that fails once is the last one until it can be had again (11.21)',
   assert.deepEqual(await uris(), ['skill://up/pdf/SKILL.md', 'x:new', 'x:old']);
 });
 
-test('a server that fails to list its tools for a moment keeps them, and its calls go on (11.21)', async (t) => {
+test('a server that fails to list its tools for a short time keeps them, and its calls continue (11.21)', async (t) => {
   const tree = makeTree(t);
   const error = { error: { code: -32603, message: 'not now' } };
   const up = scripted(tree, 'up', {
@@ -115,7 +115,7 @@ test('a server that fails to list its tools for a moment keeps them, and its cal
   assert.equal(up.count('initialize'), 1);
 });
 
-test('a question that a server does not know is no fault of its lists, and not asked again (11.21)', async (t) => {
+test('a list method that a server does not know is not a problem, and is not requested again (11.21)', async (t) => {
   const tree = makeTree(t);
   const up = scripted(tree, 'up', {
     capabilities: { tools: {}, resources: {} },
@@ -181,7 +181,7 @@ test('a server that announces nothing is listed again when its ttlMs has passed,
   assert.deepEqual(names(), ['up:one', 'up:two']);
 });
 
-test('skills of an upstream skillwire are what they are now, after an edit (11.18)', async (t) => {
+test('skills of an upstream skillwire are read in their new version after an edit (11.18)', async (t) => {
   const tree = makeTree(t, {
     'up/pdf/SKILL.md': skillText('pdf', 'About pdf', 'body one\n'),
     'up/pdf/a.md': 'file one\n',

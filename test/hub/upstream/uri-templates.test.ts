@@ -46,7 +46,7 @@ const TABLE: readonly (readonly [template: string, matched: readonly string[], o
 ];
 
 for (const [text, matched, others] of TABLE) {
-  test(`the template ${text} matches what it stands for and nothing else`, () => {
+  test(`the template ${text} matches its own URIs and no others`, () => {
     assert.equal(templateFault(template(text)), undefined);
     const matches = matcherOf(text);
     assert.deepEqual([...matched, ...others].filter(matches), matched);
@@ -78,7 +78,7 @@ const HOSTILE = ['{+a}', '{+a}a', `{+a}${'a'.repeat(90)}`, '{a*}{/b}', '{/a*}', 
 });
 const longest = (piece: string) => `x:${piece.repeat(MAX_MATCHED_URI)}`.slice(0, MAX_MATCHED_URI);
 
-test('no template takes long to match, whatever it and the URI hold', () => {
+test('no template takes long to match, whatever it and the URI contain', () => {
   const start = performance.now();
   for (const one of HOSTILE) {
     assert.equal(templateFault(template(one)), undefined);
@@ -135,7 +135,7 @@ for (const kind of ['legacy', 'modern']) {
   });
 }
 
-test('of several templates the more particular is asked, of equal ones that of the first server, and it is said', async (t) => {
+test('of several templates the more specific one is used, of equal ones that of the first server, and this is reported', async (t) => {
   const hub = await startHub(t, {
     b: stencil('b', [template('file:///docs/{name}'), template('same://{x}', 'of b')]),
     a: stencil('a', [template('file:///{+path}'), template('same://{x}', 'of a')]),
@@ -153,7 +153,7 @@ test('of several templates the more particular is asked, of equal ones that of t
   await hub.waitForStderr(/server b: 1 resource templates are left out: a server before it has the same/);
 });
 
-test('filters hold for templates, and no template leads around them', async (t) => {
+test('filters apply to templates, and no template gets around them', async (t) => {
   const listed = [{ uri: 'file:///secret', name: 'secret', text: 'hidden' }];
   const own = [template('file:///{x}', 'open'), template('key://{x}', 'keys')];
   const hub = await startHub(
@@ -176,7 +176,7 @@ test('filters hold for templates, and no template leads around them', async (t) 
   for (const uri of ['file:///secret', 'key://1']) assert.equal((await read(uri)).error.code, -32602);
 });
 
-test('templates that are bad, too many or ours are left out, and nothing else suffers', async (t) => {
+test('templates that are invalid, too many or of a reserved scheme are left out, and nothing else is affected', async (t) => {
   const many = Array.from({ length: MAX_TEMPLATES }, (_, at) => template(`many://${at}/{x}`));
   const hub = await startHub(t, {
     bad: stencil('bad', [
@@ -206,7 +206,7 @@ test('templates that are bad, too many or ours are left out, and nothing else su
     assert.equal((await hub.request('resources/read', { uri })).error.code, -32602);
 });
 
-test('a server full of hostile templates does not hold up a read for long', async (t) => {
+test('a server full of hostile templates does not delay a read for long', async (t) => {
   const all = Array.from({ length: MAX_TEMPLATES }, (_, at) => template(`x:{+a}${'{+a}a'.repeat(9)}z${at}`));
   const hub = await startHub(t, { up: stencil('up', all) });
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
@@ -232,7 +232,7 @@ test("files of a server's skills are not read around their digests", async (t) =
   assert.doesNotMatch(hub.stderr(), /is left out/);
 });
 
-test('a server that has resources and never answers for templates is of use all the same', async (t) => {
+test('a server that has resources and never answers resources/templates/list can be used nevertheless', async (t) => {
   const hub = await startHub(t, { up: upstream('resources=[]', 'silent-on-unknown') });
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
   assert.doesNotMatch(hub.stderr(), /templates/);
@@ -262,7 +262,7 @@ test("the templates of the SDK's server-everything work behind the program and a
   await assert.rejects(hub.read('demo://nothing'), /no resource has the URI/);
 });
 
-test('as a library too, the more particular template is asked, and a listed resource before any', async (t) => {
+test('as a library too, the more specific template is used, and a listed resource before any', async (t) => {
   const listed = [{ uri: 'file:///docs/list', name: 'list', text: 'listed' }];
   const mcpServers = {
     a: stencil('a', [template('file:///{+path}')], `resources=${JSON.stringify(listed)}`),

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { fixture, startHub, upstream } from '../harness/hub.ts';
-import { modern } from '../harness/program.ts';
-import { startV2Web } from '../harness/sdk-servers.ts';
-import { makeTree, skillText } from '../harness/tree.ts';
+import { fixture, startHub, upstream } from '../../harness/hub.ts';
+import { modern } from '../../harness/program.ts';
+import { startV2Web } from '../../harness/sdk-servers.ts';
+import { makeTree, skillText } from '../../harness/tree.ts';
 
 const resource = (uri: string, text = `text of ${uri}`) => ({ uri, name: uri, mimeType: 'text/plain', text });
 const digest = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -51,7 +51,7 @@ test("resources of upstream servers are listed and read under their own URIs, or
   assert.equal((await hub.request('resources/read', { uri: 'file:///both' })).error.code, -32602);
 });
 
-test('no server can list what stands for a resource of another, or one thing twice', async (t) => {
+test("no server can take the URI of another server's resource, or list one resource twice", async (t) => {
   const both = 'file:///both';
   const taken = `mcp://b/${encodeURIComponent(both)}`;
   const hub = await startHub(t, {
@@ -69,7 +69,7 @@ test('no server can list what stands for a resource of another, or one thing twi
   await hub.waitForStderr(/server a: resource "file:\/\/\/both" is listed twice; the first is served/);
 });
 
-test('filters hold for resources and skills of servers as for tools', async (t) => {
+test('filters apply to resources and skills of servers as to tools', async (t) => {
   const text = skillText('pdf');
   const hub = await startHub(
     t,
@@ -127,7 +127,7 @@ for (const [name, entryOf] of [
   });
 }
 
-test('bytes that are not what their server promised are shown to nobody', async (t) => {
+test('bytes of another size or digest than their server lists are never served', async (t) => {
   const good = skillText('good');
   const skills = [
     entry('good', { 'SKILL.md': good, 'other.md': 'as promised' }),
@@ -155,7 +155,7 @@ test('bytes that are not what their server promised are shown to nobody', async 
   assert.ok((await hub.request('resources/read', { uri: 'skill://up/good/other.md' })).error);
 });
 
-test('entries that lie about their place are left out alone, each with its reason', async (t) => {
+test('entries with a wrong URI or path are left out alone, each with its reason', async (t) => {
   const text = skillText('fine');
   const skills = [
     entry('fine', { 'SKILL.md': text }),
@@ -183,7 +183,7 @@ test('entries that lie about their place are left out alone, each with its reaso
   await hub.waitForStderr(/skill "skill:\/\/nothing\/SKILL\.md" is left out: its SKILL\.md is not among its files/);
 });
 
-test("a skill of this machine keeps its bare name; a server's is reached by the server's", async (t) => {
+test("a local skill keeps its bare name; a server's skill of that name is loaded by its full name", async (t) => {
   const tree = makeTree(t, { 'mine/pdf/SKILL.md': skillText('pdf', 'My own') });
   const text = skillText('pdf', 'Theirs');
   const skills = [entry('pdf', { 'SKILL.md': text })];
@@ -197,7 +197,7 @@ test("a skill of this machine keeps its bare name; a server's is reached by the 
   assert.match(await hub.skill('up:pdf'), /description: Theirs/);
 });
 
-test('a server that cannot list its resources is still of use', async (t) => {
+test('a server that cannot list its resources still serves its tools', async (t) => {
   const hub = await startHub(t, { up: upstream('resources=broken') });
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
   await hub.waitForStderr(/server up: resources\/list failed: /);
@@ -207,7 +207,7 @@ for (const [what, uri] of [
   ['a resource', 'file:///a'],
   ['what a template stands for', 'note://7'],
 ] as const) {
-  test(`${what} that its server asks a question about is asked about here too, or a clear error (11.22)`, async (t) => {
+  test(`${what} whose server asks for input passes the request on, or gives a clear error (11.22)`, async (t) => {
     const templates = `templates=${JSON.stringify([{ uriTemplate: 'note://{id}', name: 'n' }])}`;
     const resources = `resources=${JSON.stringify([resource('file:///a')])}`;
     const hub = await startHub(t, { one: upstream('modern', 'asks-on-read', templates, resources) });

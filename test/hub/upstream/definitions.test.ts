@@ -10,10 +10,10 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ODD_RESOURCES, ODD_SKILLS, ODD_TEMPLATES, ODD_TOOLS } from '../fixtures/odd.ts';
-import { scripted, startHub } from '../harness/hub.ts';
-import { type Answer, type Json, modern, PROGRAM } from '../harness/program.ts';
-import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { ODD_RESOURCES, ODD_SKILLS, ODD_TEMPLATES, ODD_TOOLS } from '../../fixtures/odd.ts';
+import { scripted, startHub } from '../../harness/hub.ts';
+import { type Answer, type Json, modern, PROGRAM } from '../../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../../harness/tree.ts';
 
 const LEGACY = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const MODERN = '2026-07-28';
@@ -99,7 +99,7 @@ test('SDK clients of both generations read every list, whatever an upstream send
   assert.ok(skills.length > 1);
 });
 
-test('structure that a client does not know is text for it, in lists and results (11.15)', async (t) => {
+test("structure that a client's protocol version does not define becomes text, in lists and results (11.15)", async (t) => {
   const { tree, servers } = oddServers(t);
   const hub = await startHub(t, servers, { tree });
   await hub.waitForTools((names) => names.includes('odd:array-output'), 'the server');
@@ -117,7 +117,7 @@ test('structure that a client does not know is text for it, in lists and results
   assert.deepEqual(result.content, []);
 });
 
-test('what is dropped or left out is said, cut and printable, and not ten thousand times (11.15)', async (t) => {
+test('a field or item that is left out is reported, short and printable, and not ten thousand times (11.15)', async (t) => {
   const { tree, servers } = oddServers(t);
   const hub = await startHub(t, servers, { tree });
   await hub.waitForTools((names) => names.includes('odd:array-output'), 'the server');
@@ -134,7 +134,7 @@ test('what is dropped or left out is said, cut and printable, and not ten thousa
   }
 });
 
-test('half a character in a URI costs its server that item, and no other server anything (10.5)', async (t) => {
+test('a URI with a lone surrogate is left out alone, and no other server is affected (10.5)', async (t) => {
   const tree = makeTree(t);
   const half = 'half\ud800';
   const file = (base: string) => ({ uri: `${base}/SKILL.md`, digest: `sha256:${'0'.repeat(64)}`, size: 1 });
@@ -175,7 +175,7 @@ type Validate = (definition: string, value: unknown) => readonly string[];
 /** The official schema of a revision; gives what is wrong. */
 function validatorOf(revision: string): Validate {
   // Seen from .test-build/test/hub.
-  const file = fileURLToPath(new URL(`../../../test/fixtures/schemas/${revision}.json`, import.meta.url));
+  const file = fileURLToPath(new URL(`../../../../test/fixtures/schemas/${revision}.json`, import.meta.url));
   const schema = JSON.parse(readFileSync(file, 'utf8'));
   const place = schema.$defs ? '$defs' : 'definitions';
   const ajv = new (schema.$defs ? Ajv2020 : Ajv)({ allErrors: true, strict: false });

@@ -30,7 +30,7 @@ test('a clash of safe names sends no call to another server (11.23)', async (t) 
     assert.equal((await hub.call(name, {})).content[0].text, 'ran drop');
 });
 
-test('a server that has not come is no reason to send its calls to one that is spelled alike (11.23)', async (t) => {
+test('a call to a server that is not connected never goes to another server of a similar name (11.23)', async (t) => {
   const hub = await startHub(
     t,
     { 'my.db': withTools(tool('drop')), my_db: upstream('hang') },
@@ -41,7 +41,7 @@ test('a server that has not come is no reason to send its calls to one that is s
   assert.match(error.message, /"my_db__drop" is ambiguous/);
 });
 
-test('a filter for what is only upstream is not warned of before the servers have come (11.26)', async (t) => {
+test('a filter that matches only upstream tools causes no warning before the servers are connected (11.26)', async (t) => {
   const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own') });
   const hub = await startHub(
     t,
@@ -55,7 +55,7 @@ test('a filter for what is only upstream is not warned of before the servers hav
   );
 });
 
-test('a pattern that names a configured server means it while it is not there, and no skill of that name (11.26)', async (t) => {
+test('a pattern that names a configured server means that server also while it is not connected, not a skill of that name (11.26)', async (t) => {
   const tree = makeTree(t, { 'skills/up/SKILL.md': skillText('up') });
   const hub = await startHub(t, { up: upstream('hang') }, { tree, defaults: true, args: ['--exclude', 'up'] });
   assert.match(await hub.skill('up'), /^Loading: up\n/);
@@ -77,7 +77,7 @@ function silentLibrary(count: number) {
   return upstream('resources=[]', `skills=${JSON.stringify(skills)}`, 'silent-reads');
 }
 
-test('a silent server delays neither search nor list, which answer with what is there (10.10)', async (t) => {
+test('a silent server delays neither search nor list, which answer with the skills that are known (10.10)', async (t) => {
   const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own', 'About own', 'The needle\n') });
   const hub = await startHub(t, { up: silentLibrary(3) }, { tree, defaults: true });
   await hub.waitForTools((names) => names.includes('up:echo'), 'the server');
@@ -99,7 +99,7 @@ test('a silent server delays neither search nor list, which answer with what is 
   assert.equal((await hub.call('skills.search', { query: 'about s1' })).structuredContent.total, 1);
 });
 
-test('nothing that is listed of an upstream server holds a character that cannot be seen (10.20)', async (t) => {
+test('no text that is listed of an upstream server has invisible characters (10.20)', async (t) => {
   const texts = { title: `t${DIRT}`, description: `d${DIRT}\ntwo` };
   const skills = [
     { uri: 'skill://s/SKILL.md', frontmatter: { name: 's', description: `d${DIRT}\ntwo` }, resources: 'dynamic' },
@@ -132,7 +132,7 @@ test('nothing that is listed of an upstream server holds a character that cannot
     assert.equal((await hub.call(name, {})).content[0].text, `ran to${DIRT}ol`, 'callable under its listed name');
 });
 
-test('a name with something unseen in it gets past no filter (10.20)', async (t) => {
+test('a name with invisible characters does not get past a filter (10.20)', async (t) => {
   const up = { ...withTools(tool('dr\u200bop'), tool('keep')), exclude: ['keep'] };
   const hub = await startHub(t, { up }, { args: ['--exclude', 'up:drop'] });
   const names = await hub.waitForTools((all) => all.includes('up:echo'), 'the server');

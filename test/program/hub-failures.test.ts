@@ -1,4 +1,4 @@
-/** Upstream servers that crash, hang, flood, lie or never were: what becomes of them, and that the others do not care. */
+/** Upstream servers that crash, hang, flood or send bad data: the result for them, and that other servers are not affected. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const has =
   (names: readonly string[]) =>
     wanted.every((name) => names.includes(name));
 
-test('a server that crashes is back soon; the list does not flicker and a call in between waits for it', async (t) => {
+test('a server that crashes is connected again soon; the list does not change and a call meanwhile waits for it', async (t) => {
   const hub = await startHub(t, { one: upstream() });
   await hub.waitForTools(has('one:echo'), 'its tools');
   const first = (await hub.call('one:pid', {})).content[0].text;
@@ -32,7 +32,7 @@ test('a server that crashes is back soon; the list does not flicker and a call i
   );
 });
 
-test('one of each kind of broken server spoils nothing for the rest', async (t) => {
+test('one broken server of each kind does not affect the others', async (t) => {
   const good = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`good${at}`, upstream()]));
   const hub = await startHub(t, {
     ...good,
@@ -56,7 +56,7 @@ test('one of each kind of broken server spoils nothing for the rest', async (t) 
   assert.deepEqual(order, order.toSorted());
 });
 
-test('a call to a server that has never been there waits as the first lists do, then says how it is doing', async (t) => {
+test("a call to a server that was never connected waits as the first lists do, then fails with the server's state", async (t) => {
   const hub = await startHub(
     t,
     { late: upstream('slow-start=2500'), gone: upstream('exit=7'), hidden: { ...upstream('exit=7'), exclude: 'echo' } },
@@ -73,7 +73,7 @@ test('a call to a server that has never been there waits as the first lists do, 
     assert.match((await hub.request('tools/call', { name })).error.message, /unknown tool/, name);
 });
 
-test('a call to a server that stays down fails after a moment, and says so', async (t) => {
+test("a call to a server that stays down fails after a few seconds, with the server's state", async (t) => {
   const tree = makeTree(t);
   const hub = await startHub(t, { one: upstream(`once=${tree.at('mark')}`) }, { tree });
   await hub.waitForTools(has('one:echo'), 'its tools');
@@ -96,7 +96,7 @@ for (const [name, traits] of [
   ['gives its tools in pages', ['page=3']],
   ['gives pages without end', ['page=50', 'endless']],
 ] as const) {
-  test(`a server that ${name} works all the same`, async (t) => {
+  test(`a server that ${name} can be used nevertheless`, async (t) => {
     const hub = await startHub(t, { odd: upstream(...traits), plain: upstream() });
     await hub.waitForTools(has('plain:echo'), 'the plain one');
     const names = await hub.waitForTools(has('odd:echo', 'odd:cwd'), 'the odd one');
@@ -115,7 +115,7 @@ for (const [what, script, verdict] of [
   ['nothing but empty lines', 'yes ""', undefined],
   ['its log without end', 'yes 1>&2', undefined],
 ] as const) {
-  test(`a server that prints ${what} holds up nobody, and ends with us`, async (t) => {
+  test(`a server that prints ${what} delays no other, and ends with the program`, async (t) => {
     const hub = await startHub(t, { odd: { command: 'sh', args: ['-c', script] }, plain: upstream() });
     await hub.waitForTools(has('plain:echo'), 'the plain one');
     const began = performance.now();
@@ -127,7 +127,7 @@ for (const [what, script, verdict] of [
   });
 }
 
-test('a server whose tools/list fails is in error and shows no tools', async (t) => {
+test('a server whose first tools/list fails has the state failed and no tools', async (t) => {
   const hub = await startHub(t, { one: upstream('list-fails'), two: upstream() });
   const names = await hub.waitForTools(has('two:echo'), 'the other one');
   assert.equal(
@@ -137,12 +137,12 @@ test('a server whose tools/list fails is in error and shows no tools', async (t)
   await hub.waitForStderr(/server one: failed: listing failed: the list is broken/);
 });
 
-test('a server of a protocol version that nobody knows is refused by name', async (t) => {
+test('a server of an unknown protocol version is refused, and the version is named', async (t) => {
   const hub = await startHub(t, { one: upstream('version=unheard-of') });
   await hub.waitForStderr(/server one: failed: the server speaks protocol version "unheard-of", which we do not/);
 });
 
-test('hostile tool names cannot shadow, break or fool anything', async (t) => {
+test('hostile tool names cannot hide, break or imitate other tools', async (t) => {
   const inputSchema = { type: 'object' };
   const raw = [
     { name: '', inputSchema },
@@ -172,7 +172,7 @@ test('hostile tool names cannot shadow, break or fool anything', async (t) => {
   await hub.waitForStderr(/server one: tool "ech[^"]*o" is listed twice; the first is served/);
 });
 
-test('a server that says nothing any more is marked disconnected and started anew', async (t) => {
+test('a server that no longer responds is marked disconnected and started again', async (t) => {
   const tree = makeTree(t);
   const journal = tree.at('journal');
   const hub = await startHub(
@@ -184,7 +184,7 @@ test('a server that says nothing any more is marked disconnected and started ane
   await eventually(() => (readFileSync(journal, 'utf8').match(/started/g) ?? []).length > 1, 'the second start');
 });
 
-test('a call in flight is answered when its server is given up by an edit', async (t) => {
+test('a call in flight is answered when its server is removed by an edit', async (t) => {
   const tree = makeTree(t);
   const hub = await startHub(t, { other: upstream(), edited: upstream() }, { tree });
   await hub.waitForTools(has('other:echo', 'edited:slow'), 'their tools');
@@ -194,14 +194,14 @@ test('a call in flight is answered when its server is given up by an edit', asyn
   assert.match((await long).content[0].text, /edited:slow could not be called: its configuration was changed/);
 });
 
-test("a line on stdout that is not UTF-8 is nobody's answer", async (t) => {
+test('a line on stdout that is not UTF-8 answers no call', async (t) => {
   const hub = await startHub(t, { one: upstream('noise') }, { args: ['--log-level', 'debug'] });
   await hub.waitForTools(has('one:slow'), 'its tools');
   assert.equal((await hub.call('one:slow', { ms: 100 })).content[0].text, 'slow is done');
   await hub.waitForStderr(/\[one\] a line on its stdout is not UTF-8/);
 });
 
-test('an answer too big to hold fails its call and no other', async (t) => {
+test('a response over the size limit fails its call and no other', async (t) => {
   const hub = await startHub(t, { one: upstream(), two: upstream() });
   await hub.waitForTools(has('one:big', 'two:echo'), 'their tools');
   const big = await hub.call('one:big', { bytes: 33 * 1024 * 1024 });
@@ -209,7 +209,7 @@ test('an answer too big to hold fails its call and no other', async (t) => {
   assert.equal((await hub.call('one:echo', { text: 'fine' })).content[0].text, 'fine');
 });
 
-test('a call that never ends keeps nobody alive whose client is gone, and a quick one is still answered', async (t) => {
+test('after the client has gone, a call that never ends does not keep the program running, and a quick one is still answered', async (t) => {
   const hub = await startHub(t, { one: upstream() });
   await hub.waitForTools(has('one:slow'), 'its tools');
   const slow = (id: string, ms: number) =>
@@ -227,7 +227,7 @@ for (const [how, end] of [
   ['it gets SIGTERM', terminate('SIGTERM')],
   ['it is killed', terminate('SIGKILL')],
 ] as const) {
-  test(`nothing is left of a server, its children or a stubborn one when ${how}`, async (t) => {
+  test(`no process of a server, of its children or of one that ignores signals is left when ${how}`, async (t) => {
     const tree = makeTree(t);
     const journal = tree.at('journal');
     const hub = await startHub(

@@ -46,7 +46,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 for (const { name, protocol, lead, entry } of KINDS) {
-  test(`a server of ${name} is found out, listed, called and listened to`, async (t) => {
+  test(`a server of ${name} is recognized, listed, called, and its notifications are received`, async (t) => {
     const hub = await startHub(t, { up: await entry(t) }, { args: ['--log-level', 'debug'] });
     await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
     await hub.waitForStderr(new RegExp(`\\[up\\] protocol ${protocol}`));
@@ -57,7 +57,7 @@ for (const { name, protocol, lead, entry } of KINDS) {
   });
 }
 
-test('an HTTP session that the server has forgotten is begun anew, and the call is answered', async (t) => {
+test('an HTTP session that the server has forgotten is replaced, and the call is answered', async (t) => {
   const web = await startV1Web(t);
   const hub = await startHub(t, { up: { type: 'http', url: web.url } });
   await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
@@ -65,7 +65,7 @@ test('an HTTP session that the server has forgotten is begun anew, and the call 
   assert.equal((await hub.call('up:echo', { text: 'again' })).content[0].text, 'again');
 });
 
-test('progress and a session come over HTTP and SSE as over a pipe', async (t) => {
+test('progress and sessions work over HTTP and SSE as over stdio', async (t) => {
   const web = await startV1Web(t);
   const hub = await startHub(t, { http: { url: web.url }, sse: { type: 'sse', url: web.at('/sse') } });
   await hub.waitForTools((names) => names.includes('http:slow') && names.includes('sse:slow'), 'its tools');

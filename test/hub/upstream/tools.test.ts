@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { eventually, startHub, upstream } from '../harness/hub.ts';
-import { modern } from '../harness/program.ts';
-import { makeTree } from '../harness/tree.ts';
-import { ask, openSession, startWeb } from '../harness/web.ts';
+import { eventually, startHub, upstream } from '../../harness/hub.ts';
+import { modern } from '../../harness/program.ts';
+import { makeTree } from '../../harness/tree.ts';
+import { ask, openSession, startWeb } from '../../harness/web.ts';
 
 for (const era of [[], ['modern']]) {
   const kind = era[0] ?? 'legacy';
@@ -41,7 +41,7 @@ for (const era of [[], ['modern']]) {
     assert.equal(await hub.end(), 0);
   });
 
-  test(`errors of a ${kind} server come through with their details`, async (t) => {
+  test(`errors of a ${kind} server are passed on with their details`, async (t) => {
     const hub = await startHub(t, { one: upstream(...era) });
     const failed = await hub.call('one:fail', {});
     assert.deepEqual(failed, { content: [{ type: 'text', text: 'it broke: details' }], isError: true });
@@ -57,7 +57,7 @@ for (const era of [[], ['modern']]) {
     assert.equal((await hub.call('one:new', {})).content[0].text, 'ran new');
   });
 
-  test(`progress of a ${kind} server comes under the token the client gave`, async (t) => {
+  test(`progress of a ${kind} server has the token that the client sent`, async (t) => {
     const hub = await startHub(t, { one: upstream(...era) });
     await hub.toolNames();
     await hub.request('tools/call', {
@@ -112,7 +112,7 @@ for (const [what, servers, first] of [
   });
 }
 
-test('an answer that is none fails its call at once', async (t) => {
+test('a response that is not JSON-RPC fails its call at once', async (t) => {
   const tools = JSON.stringify([{ name: 'hollow', inputSchema: { type: 'object' } }]);
   const hub = await startHub(t, { one: upstream(`raw-tools=${tools}`) });
   await hub.toolNames();
@@ -140,7 +140,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('an error of a server is no error of the envelope, whatever its code', async (t) => {
+test("an error of a server is passed on as the server's own, whatever its code", async (t) => {
   const tree = makeTree(t);
   tree.write('home/.kode.json', JSON.stringify({ mcpServers: { one: upstream() } }));
   const { url } = await startWeb(t, { tree, args: ['--hub', '--no-default-dirs', '--no-plugins'] });
@@ -151,7 +151,7 @@ test('an error of a server is no error of the envelope, whatever its code', asyn
   assert.deepEqual(json.error, { code: -32099, message: 'refused by the server', data: { why: 'because' } });
 });
 
-test('a slow call holds up no other', async (t) => {
+test('a slow call does not delay other calls', async (t) => {
   const hub = await startHub(t, { one: upstream() });
   await hub.toolNames();
   const slow = hub.request('tools/call', { name: 'one:slow', arguments: { ms: 1500 } });
@@ -160,7 +160,7 @@ test('a slow call holds up no other', async (t) => {
   assert.equal((await slow).result.content[0].text, 'slow is done');
 });
 
-test('a call that takes longer than its limit fails with words, and its late answer is dropped', async (t) => {
+test('a call over its timeout fails with the reason, and its late response is dropped', async (t) => {
   const hub = await startHub(t, { one: { ...upstream(), timeout: 200 } });
   await hub.toolNames();
   const late = await hub.call('one:slow', { ms: 600 });
@@ -169,7 +169,7 @@ test('a call that takes longer than its limit fails with words, and its late ans
   assert.equal((await hub.call('one:echo', { text: 'still here' })).content[0].text, 'still here');
 });
 
-test('a modern server may ask a modern client for input; a legacy client is told why not', async (t) => {
+test('a modern server may ask a modern client for input; a legacy client gets an error that explains it', async (t) => {
   const hub = await startHub(t, { one: upstream('modern') });
   await hub.toolNames();
   const refused = await hub.request('tools/call', { name: 'one:ask' });
@@ -186,7 +186,7 @@ test('a modern server may ask a modern client for input; a legacy client is told
   assert.equal(answered.result.content[0].text, 'got {"who":{"action":"accept"}} opaque');
 });
 
-test('a server behind gets what the client in front can do, and says who we are', async (t) => {
+test('a server is told the capabilities of the client and our name', async (t) => {
   const hub = await startHub(t, { one: upstream('modern') });
   await hub.toolNames();
   const request = modern({ name: 'one:echo' }, 'front');
@@ -197,7 +197,7 @@ test('a server behind gets what the client in front can do, and says who we are'
   assert.equal(seen['io.modelcontextprotocol/clientInfo'].name, 'skillwire');
 });
 
-test('a tool nobody has is an unknown tool, and one that is filtered out is neither listed nor called', async (t) => {
+test('a name without a tool is an unknown tool, and a tool that is filtered out is neither listed nor called', async (t) => {
   const hub = await startHub(
     t,
     { one: { ...upstream(), exclude: ['p*'] }, two: { ...upstream(), include: 'echo,pid' } },
@@ -215,7 +215,7 @@ test('a tool nobody has is an unknown tool, and one that is filtered out is neit
   }
 });
 
-test('names are spelled for clients that need it, and every spelling answers', async (t) => {
+test('names are spelled for clients that need it, and a call by any spelling is answered', async (t) => {
   const hub = await startHub(t, { one: upstream() }, { args: ['--names', 'safe'] });
   const names = await hub.toolNames();
   assert.ok(names.includes('one__echo'));
@@ -231,7 +231,7 @@ for (const [where, hasFailed] of [
   ['content', true],
   ['structured', true],
 ] as const) {
-  test(`a server that nests its ${where} too deep harms that call at most (10.1)`, async (t) => {
+  test(`a server that nests its ${where} too deep fails that call at most (10.1)`, async (t) => {
     const hub = await startHub(t, { one: upstream('nest'), two: upstream() });
     await hub.waitForTools((names) => names.includes('one:nest') && names.includes('two:echo'), 'their tools');
     const other = hub.call('one:slow', { ms: 300 });
@@ -257,7 +257,7 @@ test('a progress token that is neither text nor an integer asks for no progress 
 });
 
 test('a listener that throws on progress fails its own call and nothing else (10.1)', async (t) => {
-  const { createHub } = await import('../../src/hub/index.ts');
+  const { createHub } = await import('../../../src/hub/index.ts');
   const hub = createHub({ mcpServers: { one: upstream() } });
   t.after(() => hub.close());
   await hub.connect();
@@ -269,7 +269,7 @@ test('a listener that throws on progress fails its own call and nothing else (10
 });
 
 for (const kind of ['legacy', 'modern']) {
-  test(`an answer of a ${kind} server that says it is complete reaches clients of both eras (10.11)`, async (t) => {
+  test(`a result of a ${kind} server that is marked complete reaches clients of both eras (10.11)`, async (t) => {
     const hub = await startHub(t, { one: upstream('says-complete', ...(kind === 'modern' ? [kind] : [])) });
     await hub.waitForTools((names) => names.includes('one:echo'), 'its tools');
     const params = { name: 'one:echo', arguments: { text: 'x' } };
@@ -282,7 +282,7 @@ for (const kind of ['legacy', 'modern']) {
   });
 }
 
-test('codes that the modern era must not see are said in its own words, details kept (11.25)', async (t) => {
+test('error codes that the modern era reserves are replaced by its own, details kept (11.25)', async (t) => {
   const hub = await startHub(t, {
     one: upstream('elicit', `templates=${JSON.stringify([{ uriTemplate: 'note://{id}', name: 'n' }])}`),
   });
@@ -298,7 +298,7 @@ test('codes that the modern era must not see are said in its own words, details 
   assert.deepEqual(await errorOf('resources/read', modern(read)), { code: -32602, ...missing });
 });
 
-test('progress that the client does not read is not held for it (10.6)', async (t) => {
+test('progress that the client does not read is not kept in memory (10.6)', async (t) => {
   const tree = makeTree(t);
   const journal = tree.at('journal');
   const hub = await startHub(t, { one: upstream('chatter', `journal=${journal}`) }, { tree });

@@ -1,4 +1,4 @@
-/** The first moment of the hub: who waits for upstream servers, and who does not. */
+/** The start of the hub: which requests wait for upstream servers, and which do not. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ const answersTo = (program: Program, names: readonly string[]) =>
   Promise.all(names.map((name): Promise<Answer> => program.waitFor(({ id }) => id === name, name)));
 const textIn = ({ result }: Answer): string => result.content[0].text;
 
-test('a server that hangs delays the first lists for a moment, and nothing else', async (t) => {
+test('a server that hangs delays the first lists for about a second, and nothing else', async (t) => {
   const calls = ['skill', 'missing', 'list', 'search', 'read', 'prompt', 'resource', 'get'];
   const program = startWith(t, makeTree(t), { hang: upstream('hang') }, [...LISTS, ...calls]);
   const answers = await answersTo(program, [...LISTS, ...calls]);
@@ -86,7 +86,7 @@ test('a server that hangs delays the first lists for a moment, and nothing else'
   assert.match(textIn(answers[LISTS.length + 1]), /^Skill 'nowhere' not found/);
 });
 
-test('the first lists have what quick servers bring, and nobody is told of it again', async (t) => {
+test('the first lists contain the tools of quick servers, and no notification follows', async (t) => {
   const program = startWith(t, makeTree(t), { up: library(), gone: upstream('exit=7') }, LISTS);
   const [tools, resources, , skills, prompts] = (await answersTo(program, LISTS)).map(({ result }) => result);
   assert.ok(tools.tools.some(({ name }: Answer) => name === 'up:echo'));
@@ -104,7 +104,7 @@ test('the first lists have what quick servers bring, and nobody is told of it ag
   );
 });
 
-test('what a server has answers by name before the first list does', async (t) => {
+test("a server's tool can be called by name before the first list is answered", async (t) => {
   const names = Object.keys(REQUESTS).filter((name) => name.startsWith('upstream'));
   const program = startWith(t, makeTree(t), { up: library(), hang: upstream('hang') }, ['tools', ...names]);
   const [tool, skill, file, prompt, resource, got] = await answersTo(program, names);
@@ -116,13 +116,13 @@ test('what a server has answers by name before the first list does', async (t) =
   assert.equal(got.result.skill.frontmatter.name, 'pdf');
 });
 
-test('what has just become ready can be called, though no list has it yet', async (t) => {
+test('a tool of a server that has just become ready can be called before it is listed', async (t) => {
   const program = startWith(t, makeTree(t), { up: library(), hang: upstream('hang') }, []);
   await program.waitForStderr(/server up: ready/);
   assert.equal((await program.call('up:echo', { text: 'heard' })).content[0].text, 'heard');
 });
 
-test('a skill of a server that is late is waited for like the first lists, then its state is the answer', async (t) => {
+test("loading a skill of a late server waits as the first lists do, then the result is the server's state", async (t) => {
   const servers = { late: library('slow-start=4000'), gone: upstream('exit=7') };
   const program = startWith(t, makeTree(t), servers, []);
   await program.request('ping');
@@ -140,7 +140,7 @@ test('a skill of a server that is late is waited for like the first lists, then 
   assert.match(await program.skill('late:nope'), /^Skill 'late:nope' not found/);
 });
 
-test('an end in the first moment starts nothing anew', async (t) => {
+test('a program that is ended while it starts does not start servers again', async (t) => {
   const tree = makeTree(t);
   const journal = tree.at('journal');
   const program = startWith(t, tree, { hang: upstream('hang', 'stubborn', `journal=${journal}`) }, ['skill']);
@@ -151,7 +151,7 @@ test('an end in the first moment starts nothing anew', async (t) => {
   await eventually(() => !pids.some(isAlive), 'its end');
 });
 
-test('as a library too, a call to a server that is not connected says how it is doing', async (t) => {
+test("as a library too, a call to a server that is not connected fails with the server's state", async (t) => {
   const hub = createHub({ mcpServers: { late: upstream('slow-start=1500'), gone: upstream('exit=7') } });
   t.after(() => hub.close());
   const connecting = hub.connect();
