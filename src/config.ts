@@ -1,6 +1,6 @@
 /**
- * What can be set, and what holds when it is not.
- * Owns: the options of `createSkillwire` and their defaults. Leaves alone: how a command line spells them (cli/options.ts).
+ * The options of `createSkillwire` and their defaults.
+ * Owns: names and defaults. Leaves alone: the command line's names for them (cli/options.ts).
  */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -16,11 +16,11 @@ import type { ToolName } from './tools/table.ts';
 export const TOOL_NAMES: readonly ToolName[] = ['skill', 'list', 'search', 'read'];
 
 export interface SkillwireOptions {
-  /** Further directories to look for skills in. */
+  /** More directories with skills. */
   readonly skillDirs?: readonly string[];
   /** The project's own skills; `./skills` when it exists. */
   readonly root?: string | undefined;
-  /** Whether the well-known directories of project and home are looked into. */
+  /** Whether the well-known directories of project and home are scanned. */
   readonly scanDefaultDirs?: boolean;
   readonly skipPlugins?: boolean;
   readonly pluginsFile?: string | undefined;
@@ -36,19 +36,19 @@ export interface SkillwireOptions {
   readonly names?: HostOptions['names'];
   readonly describe?: HostOptions['describe'];
   readonly descriptionBudget?: number | undefined;
-  /** Which of our own tools are served; `auto` leaves out those that a client with the Skills extension does not need. */
+  /** The own tools that are served; `auto` leaves out those that a client with the Skills extension does not need. */
   readonly tools?: 'auto' | readonly ToolName[];
   /** Whether every skill is a prompt too. */
   readonly prompts?: boolean;
   /** Whether the tools of other MCP servers are served too. */
   readonly hub?: boolean;
-  /** Further files that name upstream servers. */
+  /** More files with upstream servers. */
   readonly configFiles?: readonly string[];
   /** Whether the project's own file may start servers without having been trusted. */
   readonly trustProject?: boolean;
-  /** Milliseconds between two looks at a quiet upstream server. */
+  /** Milliseconds of silence after which an upstream server is checked. */
   readonly healthInterval?: number;
-  /** What else to serve: tools and resources of your own. */
+  /** Sources of your own: tools, resources, skills. */
   readonly sources?: readonly Source[];
   readonly cwd?: string;
   readonly home?: string;
@@ -57,16 +57,16 @@ export interface SkillwireOptions {
   readonly log?: Log;
 }
 
-/** Where a transport listens, and for whom. */
+/** Where an HTTP transport listens, and who may use it. */
 export interface ListenAddress {
   readonly host?: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free one. */
   readonly port?: number;
-  /** Further names by which clients reach it. */
+  /** More host names by which clients reach it. */
   readonly allowHosts?: readonly string[];
   /** Web origins whose pages may use it. */
   readonly allowOrigins?: readonly string[];
-  /** What clients must send as `Authorization: Bearer`. */
+  /** The token that clients must send as `Authorization: Bearer`. */
   readonly token?: string | undefined;
   /** Listen beyond this machine without a token. */
   readonly noAuth?: boolean;

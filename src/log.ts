@@ -1,7 +1,7 @@
 /**
- * Lines for people, on stderr.
+ * The log.
  * Owns: levels and escaping. Leaves alone: the stream, which is passed in.
- * Always true: a log line is one line; nothing from outside reaches a terminal unescaped; logging never throws.
+ * Always true: an entry is one line; text from outside is escaped; logging never throws.
  */
 import { printable } from './text.ts';
 
@@ -10,7 +10,7 @@ export type Level = (typeof LEVELS)[number];
 
 export type Log = Readonly<Record<Level, (text: string) => void>>;
 
-/** `paint` may colour the word that says how bad a line is. */
+/** `paint` may colour the level in a line. */
 export function createLog(
   write: (line: string) => void,
   level: Level,
@@ -23,7 +23,7 @@ export function createLog(
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** An error as a person wants it: the message alone. */
+/** The message alone, for people. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -33,7 +33,7 @@ export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** An error that is our own fault, whole: with the way to where it happened. */
+/** With the stack trace, for errors in this program. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,5 +1,5 @@
 /**
- * What the program is about, as types: skills, tools, problems, and the snapshot that holds them. Nothing here runs.
+ * The types that all parts share: skills, tools, problems, sources, and the snapshot of everything that is served.
  * Always true: everything is readonly; a change is a new object.
  */
 import type { Call, EncodedResult } from './protocol/index.ts';
@@ -16,25 +16,25 @@ export interface Plugin {
 export interface Skill {
   /** From the front matter, on one line. */
   readonly name: string;
-  /** `name` as names are compared: see `nameKey`. */
+  /** The form of `name` in which names are compared: see `nameKey`. */
   readonly key: string;
   readonly description: string;
-  /** Whose convention the root follows: `agents`, `claude`, `codex`, `custom`, … */
+  /** The agent that the root belongs to by convention: `agents`, `claude`, `codex`, `custom`, … */
   readonly provider: string;
   readonly location: Location;
   readonly plugin: Plugin | undefined;
   readonly root: string;
   readonly directory: string;
   readonly file: string;
-  /** Equal for two ways to one real directory. */
+  /** Equal for two paths of one real directory. */
   readonly place: string;
   /** Equal as long as the file's bytes are. */
   readonly version: string;
-  /** The whole SKILL.md as it was when scanned, unless memory was full then. */
+  /** The whole SKILL.md as it was when scanned; undefined when the limit of texts in memory was reached. */
   readonly text: string | undefined;
   /** The text of SKILL.md; throws when the file can no longer be read. */
   read(): string | Promise<string>;
-  /** SKILL.md and all that lies beside it, as it is now. */
+  /** SKILL.md and all other files of the skill, as they are now. */
   readonly files: SkillFiles;
 }
 
@@ -56,15 +56,12 @@ export interface SkillFiles {
 export interface Manifest {
   /** The front matter of the SKILL.md in `files`, as JSON values. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** By path, each once; `dynamic` when the content is made on demand and no digest would hold. */
+  /** Sorted by path, each once; `dynamic` when the content is made on demand, so that a digest has no meaning. */
   readonly files: readonly ManifestFile[] | 'dynamic';
 }
 
-export interface ManifestFile {
+export interface ManifestFile extends Pick<FileRecord, 'size' | 'digest'> {
   readonly path: string;
-  readonly size: number;
-  /** `sha256:` and 64 hexadecimal digits. */
-  readonly digest: string;
 }
 
 /** What reading one file has given. */
@@ -109,34 +106,35 @@ export interface SkillChild {
   readonly size?: number;
 }
 
-/** A fault in someone's file or directory: data, found while scanning. */
+/** A fault in a file or directory that was found while scanning. */
 export interface Problem {
   readonly where: string;
   readonly what: string;
-  /** Worth knowing, but nothing is lost by it: not for the log of every start. */
+  /** Nothing is lost by it, so it is logged at level debug only. */
   readonly mild?: true;
 }
 
-/** A directory whose changes are worth a look; `only` narrows that to one entry of it. */
+/** A directory whose changes cause a refresh. */
 export interface Watched {
   readonly directory: string;
+  /** Changes of this entry alone cause a refresh. */
   readonly only?: string;
-  /** Which directory it was when it was looked at: a watch sees nothing of one that has taken its place. */
+  /** The directory's device and inode when it was scanned: a watch sees no changes in a directory that replaced it. */
   readonly identity: string | undefined;
 }
 
-/** What one source has at one moment. A source names only what it has. */
+/** Everything that a source has at one moment. */
 export interface Contribution {
   readonly skills?: readonly Skill[];
   readonly resources?: readonly Resource[];
   readonly templates?: readonly Template[];
   readonly tools?: readonly Tool[];
-  /** Names of upstream servers, also of those that have nothing at the moment. */
+  /** Names of all upstream servers, also of those that are not connected. */
   readonly servers?: readonly string[];
   readonly problems?: readonly Problem[];
 }
 
-/** The upstream server that something belongs to by its name. */
+/** The upstream server that a name belongs to. */
 export interface Owner {
   readonly isReady: boolean;
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
@@ -145,17 +143,17 @@ export interface Owner {
 
 export interface Source {
   readonly name: string;
-  /** Gives the very same object as last time when nothing has changed. */
+  /** Returns the same object as last time when nothing has changed. */
   load(): Promise<Contribution>;
-  /** Where a change is worth a refresh, as of the last load; the same object while that has not changed. */
+  /** The directories to watch, as of the last load; the same object while they have not changed. */
   watched?(): readonly Watched[];
-  /** Whether the last load found a file in the middle of a change: it is then loaded again soon. */
+  /** Whether the last load found a file that was being written: the source is then loaded again soon. */
   isUnsettled?(): boolean;
-  /** Settles when everything that this source will have at the start is there. The first lists wait for it, for a second. */
+  /** Resolves when the source has everything that it has at the start. The first lists wait for it, up to a second. */
   arrived?(): Promise<unknown>;
-  /** The server that a tool or skill of that name would be on; undefined when the name says nothing to this source. */
+  /** The server that a tool or skill of that name would be on; undefined when no server of this source has such names. */
   explain?(name: string): Owner | undefined;
-  /** Called once, before the first load. The source calls `changed` when `load` would give something else than before. */
+  /** Called once, before the first load. The source calls `changed` when `load` would return something new. */
   onChange?(changed: (reason: string) => void): void;
   /** The states of the upstream servers behind this source. */
   status?(): readonly UpstreamStatus[];
@@ -174,17 +172,17 @@ export type Resolution =
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] }
   | { readonly kind: 'missing' };
 
-/** The skills of one snapshot under their names. */
+/** The skills of one snapshot by name. */
 export interface Names {
   readonly listed: readonly ListedSkill[];
-  /** Those of them that a client is told of unasked: without copies that another skill of their provider hides. */
+  /** Without the skills that another skill of the same provider hides: these are in the description and are prompts. */
   readonly visible: readonly ListedSkill[];
   resolve(name: string): Resolution;
-  /** Ids that look like `name`, nearest first. */
+  /** Ids that are similar to `name`, the most similar first. */
   near(name: string): readonly string[];
 }
 
-/** The skills of one snapshot under their resource URIs. A skill whose name no URI may carry has none. */
+/** The skills of one snapshot by resource URI. A skill whose name does not fit into a URI has none. */
 export interface SkillUris {
   /** `skill://claude/pdf` and its skill, sorted by URI. */
   readonly roots: ReadonlyMap<string, ListedSkill>;
@@ -197,7 +195,7 @@ export interface Snapshot {
   readonly uris: SkillUris;
   /** Resources that are not files of skills, by URI. */
   readonly resources: ReadonlyMap<string, Resource>;
-  /** Sorted, each once. The first that matches a URI is asked for it. */
+  /** Sorted, each once. The first that matches a URI reads it. */
   readonly templates: readonly Template[];
   /** The upstream servers that are configured, whether they are connected or not. */
   readonly servers: readonly string[];
@@ -215,9 +213,9 @@ export interface ResourceDefinition {
   readonly [extra: string]: unknown;
 }
 
-/** A resource of somebody else's. A new object under the same URI says that its content has changed. */
+/** A resource of a source. A new object under the same URI means that its content has changed. */
 export interface Resource {
-  /** The upstream server it is of, if it is of one. */
+  /** The upstream server that the resource belongs to, if any. */
   readonly server?: string;
   readonly definition: ResourceDefinition;
   /** The result of `resources/read`. */
@@ -235,7 +233,7 @@ export interface Template {
   /** The upstream server that the template belongs to, if any. */
   readonly server?: string;
   readonly definition: TemplateDefinition;
-  /** Whether the URI may be that of one of them. */
+  /** Whether the URI may be one of these resources. */
   matches(uri: string): boolean;
   /** The result of `resources/read`. */
   read(uri: string, call: Call): object | Promise<object>;
@@ -243,7 +241,7 @@ export interface Template {
 
 export type UpstreamState = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
 
-/** How one upstream server is doing. Nothing in it is secret. */
+/** The state of one upstream server. It contains no secrets. */
 export interface UpstreamStatus {
   readonly name: string;
   /** The file it is configured in. */
@@ -265,9 +263,9 @@ export interface UpstreamStatus {
 /** How tools are shown to one client. */
 export interface ToolView {
   readonly describe: 'full' | 'compact' | 'list';
-  /** Most characters a compact description may have. */
+  /** The limit of a compact description, in characters. */
   readonly budget: number;
-  /** It knows structured content that is not an object. */
+  /** The client accepts structured content that is not an object. */
   readonly anyStructure?: boolean;
   /** The client's spelling of one of our tool names. */
   spell(name: string): string;

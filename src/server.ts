@@ -25,7 +25,7 @@ import { VERSION } from './version.ts';
 export interface Server {
   readonly handle: Handle;
   readonly registry: Registry;
-  /** States and counts, no contents; for an operator also the reasons, which may quote an upstream server. */
+  /** States and counts, no contents. An operator also gets the reasons, which may quote an upstream server. */
   health(isOperator: boolean): Health;
   /** Reads every file of every skill and returns all problems that are known then. */
   examine(): Promise<readonly Problem[]>;
@@ -62,7 +62,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   const table = createToolTable(own, { ...settings, omitForExtension: settings.tools === 'auto' });
   const skills = createSkillsExtension(lists, log);
   const prompts = settings.prompts ? createPromptTable(settings) : undefined;
-  const updates = createResourceUpdates(registry, lists, resourceState, report('telling of a change'));
+  const updates = createResourceUpdates(registry, lists, resourceState, report('a notification of changes'));
   const topics: ListTopic[] = [
     {
       key: 'toolsListChanged',
@@ -77,7 +77,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
       method: 'notifications/prompts/list_changed',
       differs: (before, after, peer) => !prompts.list(before, peer).equals(prompts.list(after, peer)),
     });
-  const subscriptions = createSubscriptions(registry, lists, topics, updates, report('telling of a change'));
+  const subscriptions = createSubscriptions(registry, lists, topics, updates, report('a notification of changes'));
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
     capabilities: {
@@ -116,7 +116,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   for (const source of sources) source.onChange?.(refresh);
   log.info('scanning skill directories');
   refresh('start');
-  // Begun at once, not when the first list is asked for: servers that arrive later must be announced.
+  // At once, not with the first request for a list: servers that come later must be announced.
   lists.complete().catch(report('the first lists'));
   return {
     handle,
@@ -169,7 +169,7 @@ function healthOf(
   };
 }
 
-/** One line per refresh, and every Problem once: when it first appears. */
+/** Logs one line per refresh, and every Problem when it first appears. */
 function createRefreshReport(log: Log): (refreshed: Refreshed) => void {
   let reported = new Set<string>();
   const report = (problems: readonly Problem[]) => {

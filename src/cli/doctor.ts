@@ -1,7 +1,7 @@
 /**
- * `skillwire doctor`: what would be served from here, and what stands in its way.
+ * `skillwire doctor`: reports which skills were found where, all problems, and the states of upstream servers.
  * Owns: the report, for people and for programs. Leaves alone: finding out (server.ts).
- * Always true: nothing in it is secret; nothing from outside reaches the terminal unescaped.
+ * Always true: the report contains no secrets; text from outside is escaped.
  */
 import { createSkillwire, type Problem, type Skillwire, type Snapshot, type UpstreamStatus } from '../index.ts';
 import { printable, printableJson } from '../text.ts';
@@ -34,7 +34,7 @@ export async function doctor({ options, json }: DoctorCommand): Promise<void> {
 
 // --- internal ---
 
-// A server that has said nothing for this long is shown as connecting.
+// A server that has not answered by then is shown as connecting.
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
 
@@ -61,7 +61,7 @@ function textOf({ skills, roots, problems, upstreams }: Report, hub: boolean): s
       ...roots.map((root) => `${root.skills} in ${root.directory} (${root.provider}, ${root.location})`),
     ],
     [`Problems: ${problems.length}`, ...problems.map(({ where, what }) => `${where}: ${what}`)],
-    [hub ? `Servers: ${upstreams.length}` : 'Servers: not looked at (--hub looks)', ...upstreams.map(lineOf)],
+    [hub ? `Servers: ${upstreams.length}` : 'Servers: not checked (--hub checks them)', ...upstreams.map(lineOf)],
   ];
   return `${sections.map((lines) => lines.map(printable).join('\n  ')).join('\n\n')}\n`;
 }

@@ -22,19 +22,19 @@ const HTTP_OPTIONS = {
     type: 'string',
     hint: 'N',
     default: String(DEFAULT_ADDRESS.port),
-    help: 'The port they listen on; 0 takes a free one.',
+    help: 'The port for http and sse; 0 chooses a free one.',
   },
   'allow-host': {
     type: 'string',
     multiple: true,
     hint: 'NAME',
-    help: 'A further name by which clients reach it (http, sse). Repeatable.',
+    help: 'Another host name by which clients reach the server (http, sse). Repeatable.',
   },
   'allow-origin': {
     type: 'string',
     multiple: true,
     hint: 'URL',
-    help: 'A web origin whose pages may use it (http, sse). Repeatable.',
+    help: 'A web origin whose pages may use the server (http, sse). Repeatable.',
   },
   'no-auth': { type: 'boolean', help: 'Listen beyond this machine without a SKILLWIRE_TOKEN.' },
 } as const satisfies Record<string, Option>;
@@ -45,18 +45,18 @@ const SKILL_OPTIONS = {
   'no-default-dirs': { type: 'boolean', help: 'Leave out the well-known directories of project and home.' },
   'no-plugins': { type: 'boolean', help: 'Leave out the skills of installed plugins.' },
   'plugins-file': { type: 'string', hint: 'FILE', help: 'Read installed plugins from here.' },
-  'plugins-root': { type: 'string', hint: 'DIR', help: 'Where relative plugin paths begin.' },
+  'plugins-root': { type: 'string', hint: 'DIR', help: 'The directory that relative plugin paths start from.' },
   include: { type: 'string', multiple: true, hint: 'P', help: 'Serve only what matches. Repeatable, comma separated.' },
   exclude: { type: 'string', multiple: true, hint: 'P', help: 'Leave out what matches. Repeatable, comma separated.' },
   'refresh-interval': {
     type: 'string',
     hint: 'MS',
     default: String(DEFAULT_REFRESH_INTERVAL),
-    help: 'Milliseconds between two looks at the directories.',
+    help: 'Milliseconds between two scans of the directories.',
   },
   'no-refresh': {
     type: 'boolean',
-    help: 'Neither timer nor watcher: look at the start, and when skills are listed or searched by tool.',
+    help: 'No timer and no watcher: scan at the start, and when skills are listed or searched by tool.',
   },
   'no-watch': { type: 'boolean', help: 'Rely on the timer alone.' },
   names: {
@@ -74,7 +74,7 @@ const SKILL_OPTIONS = {
   'description-budget': {
     type: 'string',
     hint: 'N',
-    help: `Most characters of a compact description (${DEFAULT_BUDGET}).`,
+    help: `Limit of a compact description, in characters (${DEFAULT_BUDGET}).`,
   },
   dedupe: { type: 'boolean', help: 'Fold byte-identical copies of a skill into one.' },
   'follow-symlinks': { type: 'boolean', help: 'Follow links out of the project too.' },
@@ -82,9 +82,9 @@ const SKILL_OPTIONS = {
     type: 'string',
     hint: 'LIST',
     default: TOOL_NAMES.join(','),
-    help: 'Which of our own tools to serve; auto leaves out those a client with the Skills extension does not need.',
+    help: 'The own tools to serve; auto leaves out those that a client with the Skills extension does not need.',
   },
-  'no-prompts': { type: 'boolean', help: 'Do not offer skills as prompts.' },
+  'no-prompts': { type: 'boolean', help: 'Do not serve skills as prompts.' },
 } as const satisfies Record<string, Option>;
 
 const HUB_OPTIONS = {
@@ -93,14 +93,14 @@ const HUB_OPTIONS = {
     type: 'string',
     multiple: true,
     hint: 'FILE',
-    help: 'Also take MCP servers from here, in the shape of .mcp.json. Repeatable.',
+    help: 'Also read MCP servers from this file, in the format of .mcp.json. Repeatable.',
   },
   'trust-project': { type: 'boolean', help: "Let this project's .kode.json start its servers." },
   'health-interval': {
     type: 'string',
     hint: 'MS',
     default: String(DEFAULT_HEALTH_INTERVAL),
-    help: 'Milliseconds between two looks at a quiet upstream server.',
+    help: 'Milliseconds of silence after which an upstream server is checked.',
   },
 } as const satisfies Record<string, Option>;
 
@@ -109,7 +109,12 @@ const DOCTOR_OPTIONS = {
 } as const satisfies Record<string, Option>;
 
 const GENERAL_OPTIONS = {
-  'log-level': { type: 'string', hint: 'error|warn|info|debug', default: 'info', help: 'How much is said on stderr.' },
+  'log-level': {
+    type: 'string',
+    hint: 'error|warn|info|debug',
+    default: 'info',
+    help: 'How much is logged on stderr.',
+  },
   'no-color': { type: 'boolean', help: 'No colours on a terminal; NO_COLOR does the same.' },
   quiet: { type: 'boolean', short: 'q', help: 'Only errors on stderr.' },
   version: { type: 'boolean', short: 'v', help: 'Print the version.' },
@@ -135,7 +140,7 @@ export const COMMANDS = {
   },
   doctor: {
     aliases: [],
-    help: 'Show what was found where, what is wrong with it, and, with --hub, how upstream servers are doing.',
+    help: 'Show which skills were found where, all problems, and, with --hub, the states of upstream servers.',
   },
   trust: { aliases: [], help: "Allow this project's .kode.json, as it is now, to start its servers." },
 } as const satisfies Record<string, { readonly aliases: readonly string[]; readonly help: string }>;

@@ -1,7 +1,7 @@
 /**
- * `skillwire trust`: the person at the keyboard has looked at this project's file and lets it start programs.
- * Owns: what that person is shown. Leaves alone: the record (hub/trust.ts).
- * Always true: what is recorded is what was shown, and only once all of it was; no fault is a stack trace.
+ * `skillwire trust`: allows this project's .kode.json, as it is now, to start its servers.
+ * Owns: the text that the user is shown. Leaves alone: the record (hub/config/trust.ts).
+ * Always true: exactly the file that was shown is recorded, after all of it was written out; errors have no stack trace.
  */
 import { homedir } from 'node:os';
 import { type Entry, readEntry } from '../hub/config/entries.ts';
@@ -37,7 +37,7 @@ async function showAndTrust(): Promise<void> {
   await show([`Trusted ${file} as it is now.`]);
 }
 
-/** Settles when the lines are out; rejects when nobody can have read them. */
+/** Resolves when the lines are written; rejects when they cannot be. */
 function show(lines: readonly string[]): Promise<void> {
   return new Promise((done, fail) => {
     process.stdout.write(`${lines.map(printable).join('\n')}\n`, (error) => (error ? fail(error) : done()));
@@ -53,7 +53,7 @@ function describe(name: string, entry: unknown): readonly string[] {
   }
 }
 
-/** As it stands in the file, before anything is expanded and with whatever secrets are in it: it is to be judged. */
+/** The text of the file, before variables are expanded, with all secrets in it: the user must judge exactly this. */
 function lineOf(entry: Entry): string {
   switch (entry.kind) {
     case 'disabled':
@@ -76,7 +76,7 @@ function detailsOf(entry: Entry): readonly string[] {
   }
 }
 
-/** Names, and which variables of this user are handed over under them; what else is in the values may be a secret. */
+/** The names, and the variables that their values refer to. The rest of a value may be a secret and is not shown. */
 function named(what: string, values: Readonly<Record<string, string>>): readonly string[] {
   const shown = Object.entries(values).map(([name, value]) => {
     const taken = referencesIn(value).map(quoted);
@@ -85,7 +85,7 @@ function named(what: string, values: Readonly<Record<string, string>>): readonly
   return shown.length === 0 ? [] : [`    ${what}: ${shown.join(', ')}`];
 }
 
-/** So that it can be seen where an argument begins and ends. */
+/** Quotes show where an argument begins and ends. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./${}-]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -1,6 +1,6 @@
 /**
- * What single clients need to be shown tools at all, in one table.
- * Owns: client names and their limits. Leaves alone: how a description is fitted (tools/describe.ts).
+ * What known clients require of tool names and descriptions, in one table.
+ * Owns: client names and their limits. Leaves alone: fitting a description into a budget (tools/description.ts).
  */
 import type { ToolView } from '../model.ts';
 import type { Client } from '../protocol/index.ts';
@@ -19,7 +19,7 @@ export interface HostProfile {
   readonly budget: number;
 }
 
-/** Claude Code cuts at 2048 characters without a word; below that there is room for what it adds itself. */
+/** Claude Code silently cuts a description at 2048 characters; the rest is room for what it adds itself. */
 export const DEFAULT_BUDGET = 2000;
 
 export function profileOf(client: Client | undefined, options: HostOptions): HostProfile {
@@ -40,8 +40,8 @@ const SAFE: Partial<HostProfile> = { names: 'safe' };
 
 const SHORT: Partial<HostProfile> = { names: 'safe', longestName: SHORT_NAMES };
 
-// Model APIs behind these refuse a whole tool list over one dot or colon, or the client spells such a name anew.
-// What else differs between them is said beside them.
+// The model APIs behind these clients refuse a whole tool list because of one dot or colon, or the client renames such
+// tools. The comment beside a client names its other limits.
 const TABLE: ReadonlyMap<string, Partial<HostProfile>> = new Map<string, Partial<HostProfile>>([
   ['claude-code', { ...SAFE, describe: 'compact' }], // cuts every description at 2048 characters
   ['claude-ai', SAFE], // Claude Desktop and claude.ai
@@ -67,7 +67,7 @@ const TABLE: ReadonlyMap<string, Partial<HostProfile>> = new Map<string, Partial
   ['antigravity-client', SHORT], // refuses prefixed names over 64
 ]);
 
-// Clients that put a channel, a product or the server's name behind their own.
+// Clients that append a channel, a product or the server's name to their own.
 const FAMILIES: readonly (readonly [start: string, host: Partial<HostProfile>])[] = [
   ['visual-studio-code', SHORT], // with its prefix a name has at most 64
   ['gemini-cli-mcp-client', SHORT], // cuts the middle out of prefixed names over 63
@@ -80,9 +80,9 @@ const FAMILIES: readonly (readonly [start: string, host: Partial<HostProfile>])[
   ['dev.warp.', SAFE],
 ];
 
-/** Clients change case and blanks between releases, and a bridge appends its own name. */
+/** Clients change case and spaces between releases, and a bridge appends its own name. */
 function keyOf(name: string): string {
-  // Not by a regular expression: one that looks for the end from every " (via " takes quadratic time.
+  // No regular expression: one that searches the end from every " (via " takes quadratic time.
   const via = name.endsWith(')') ? name.lastIndexOf(' (via ') : -1;
   const own = via === -1 ? name : name.slice(0, via);
   return own.toLowerCase().replace(/[\s_-]+/g, '-');

@@ -13,7 +13,7 @@ import type { FileRecord, ListedSkill, Problem, Skill, Snapshot } from '../model
 import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
 import { UNLAWFUL, VALID_NAME } from '../skills/front-matter.ts';
 import { skillPathAt, uriOf } from '../skills/uris.ts';
-import { visibleLine } from '../text.ts';
+import { visible, visibleLine } from '../text.ts';
 import { delay } from '../wait.ts';
 import { NO_CACHE } from './cache-hints.ts';
 import { PAGE_FILES, SKILLS_PAGE } from './limits.ts';
@@ -154,7 +154,8 @@ type EntryReading =
 
 type EntryReader = (root: string, listed: ListedSkill) => Promise<EntryReading>;
 
-const STRANGE_NAME = 'its name has blanks around it, line breaks or characters that cannot be seen';
+const STRANGE_NAME = 'its name has spaces around it, line breaks or invisible characters';
+const INVISIBLE_TEXT = 'its front matter has invisible characters';
 
 async function readEntry(
   root: string,
@@ -171,9 +172,18 @@ async function readEntry(
   if (visibleLine(parsed.output.name) !== skill.name) return { kind: 'moving' };
   // Hosts compare the name in the file with the URI, and refuse an entry that differs.
   if (parsed.output.name !== skill.name) return { kind: 'unfit', why: STRANGE_NAME };
+  // Front matter is listed unchanged, so invisible text cannot be removed from it.
+  if (hasInvisible(head)) return { kind: 'unfit', why: INVISIBLE_TEXT };
   const resources =
     files === 'dynamic' ? files : files.map(({ path, digest, size }) => ({ uri: uriOf(root, path), digest, size }));
   return { kind: 'whole', entry: { uri: uriOf(root, 'SKILL.md'), frontmatter: head, resources } };
+}
+
+/** Front matter is small and not deep: the scan has limits for both. */
+function hasInvisible(value: unknown): boolean {
+  if (typeof value === 'string') return visible(value) !== value;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, one]) => visible(key) !== key || hasInvisible(one));
 }
 
 /** Counts characters, not halves of surrogate pairs. */

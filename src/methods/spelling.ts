@@ -1,41 +1,42 @@
 /**
  * Names of tools and prompts in the characters that every model API takes: `[A-Za-z0-9_-]`.
- * Owns: how a name is spelled, and which name a spelling stands for. Leaves alone: who is shown which (hosts.ts).
+ * Owns: how a name is spelled, and which name a spelling means. Leaves alone: which client is shown which spelling
+ * (host-profiles.ts).
  * Always true:
- * - equal sets of names are spelled equally; no two names are spelled alike;
- * - a spelling that could stand for two names stands for neither: each of them carries the hash of its plain name.
+ * - equal sets of names have equal spellings; no two names have the same spelling;
+ * - a spelling that could mean two names means neither: both have a spelling with the hash of their plain name.
  */
 import { shorten } from '../text.ts';
 
-/** Claude Desktop and most model APIs stop here. */
+/** The limit of Claude Desktop and most model APIs. */
 export const LONGEST_SAFE_NAME = 64;
 
-/** The longest name in hosts that put more in front of it. */
+/** For hosts that put a prefix before it and limit the whole. */
 export const SHORT_NAMES = 45;
 
 export const HASH_LENGTH = 8;
 
 export type Finding<T> =
   | { readonly kind: 'found'; readonly item: T }
-  /** `spellings`: of the names that were meant, perhaps. */
+  /** `spellings`: those of the names that the client may mean. */
   | { readonly kind: 'ambiguous'; readonly spellings: readonly string[] }
   | { readonly kind: 'missing' };
 
-/** Things under their names, in every spelling. */
+/** Items by name, in every spelling. */
 export interface NameTable<T> {
   /** The safe spelling of one of the names: `skills.list` as `skills_list`, `server:tool` as `server__tool`. */
   spell(name: string, longest: number): string;
-  /** What a name stands for, however it is spelled. `shown`: how names are spelled for whoever uses it. */
+  /** The item that a name means, in any spelling. `shown`: the spelling that the client is shown. */
   find(name: string, shown: 'plain' | 'safe'): Finding<T>;
 }
 
 /**
- * `servers`: all that are configured, connected or not. A spelling that begins like the names of a second one carries
- * the hash from the start: that server may come with the same name, or leave with it.
+ * `servers`: all that are configured, connected or not. A spelling that begins like the names of two servers has the
+ * hash even while only one of them is connected: the other may bring the same name later.
  */
 export function createNameTable<T>(items: ReadonlyMap<string, T>, servers: readonly string[]): NameTable<T> {
   let made: Spellings | undefined;
-  // Ten thousand names take a while, and most clients use plain ones.
+  // Made when first needed: ten thousand names take a while, and most clients use plain names.
   const spellings = () => {
     made ??= createSpellings(items.keys(), servers);
     return made;
@@ -55,7 +56,7 @@ export function createNameTable<T>(items: ReadonlyMap<string, T>, servers: reado
   };
 }
 
-/** What somebody is told who uses a spelling of several names. */
+/** The error text for a spelling that may mean several names. */
 export function ambiguityOf(spelling: string, spellings: readonly string[]): string {
   const rest = spellings.length - MOST_SHOWN;
   const shown = [...spellings.slice(0, MOST_SHOWN), ...(rest > 0 ? [`${rest} more`] : [])];
@@ -63,8 +64,8 @@ export function ambiguityOf(spelling: string, spellings: readonly string[]): str
 }
 
 /**
- * FNV-1a in hexadecimal. It only has to tell apart a few names that would be spelled alike, or a text from a mangled one;
- * loading node:crypto for that would be a tenth of the time this program takes to start.
+ * FNV-1a in hexadecimal. It tells apart a few names that would have the same spelling, and detects altered cursors.
+ * Loading node:crypto for that would take a tenth of the program's start.
  */
 export function hashOf(name: string): string {
   let hash = 0x811c9dc5;
@@ -77,15 +78,15 @@ export function hashOf(name: string): string {
 
 const ENCODER = new TextEncoder();
 
-// An answer need not list a thousand names that clash.
+// Names in an error message; more would not help.
 const MOST_SHOWN = 10;
 const LENGTHS: readonly number[] = [LONGEST_SAFE_NAME, SHORT_NAMES];
 
 interface Spellings {
   spell(name: string, longest: number): string;
-  /** The names that a spelling may stand for. */
+  /** The names that a spelling may mean. */
   meaningsOf(spelling: string): readonly string[];
-  /** Whether a spelling of this name may become one of another server's. */
+  /** Whether a tool of another server may get this spelling of the name. */
   isContested(spelling: string, name: string): boolean;
 }
 
@@ -101,7 +102,7 @@ function createSpellings(names: Iterable<string>, servers: readonly string[]): S
     if (hasBare(name) && bare.length <= longest && isClear(bare) && !isShared(bare, fronts)) return bare;
     const usual = withHash(name, hashOf(name), longest);
     if (isClear(usual)) return usual;
-    // Two names of one hash are somebody's doing. A salt in front gives each of them another.
+    // Two names with one hash are an attack. With a salt before the name each gets another hash.
     for (let salt = '_'; ; salt += '_') {
       const spelling = withHash(name, hashOf(salt + name), longest);
       if (claims.has(spelling) || (salted.get(spelling) ?? name) !== name) continue;
@@ -110,7 +111,7 @@ function createSpellings(names: Iterable<string>, servers: readonly string[]): S
     }
   }
 
-  // All at once, so that what a spelling means does not depend on what was asked for before.
+  // All at once, so that the meaning of a spelling does not depend on earlier requests.
   const chosen = new Map(
     LENGTHS.map((longest) => [longest, new Map(all.map((name) => [name, choose(name, longest)]))]),
   );
@@ -126,7 +127,7 @@ function createSpellings(names: Iterable<string>, servers: readonly string[]): S
 
 const isSafe = (name: string) => name.length <= LONGEST_SAFE_NAME && /^[A-Za-z0-9_-]*$/.test(name);
 
-/** Whether nothing is lost or cut: dots and colons have spellings of their own, all else that is replaced has none. */
+/** Whether the bare spelling loses nothing: dots and colons have their own replacements, other characters do not. */
 function hasBare(name: string): boolean {
   return /^[A-Za-z0-9_.:-]*$/.test(name) && respell(name).length <= LONGEST_SAFE_NAME;
 }
@@ -139,7 +140,7 @@ function withHash(name: string, hash: string, longest: number): string {
   return `${respell(name.slice(0, longest)).slice(0, longest - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** Every spelling that a name might have, whether it needs it or not, with all the names that might have it. */
+/** Every spelling that a name might have, with all the names that might have it. */
 function claimsOf(names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
   const claims = new Map<string, string[]>();
   for (const name of names) {
@@ -154,7 +155,7 @@ function claimsOf(names: Iterable<string>): ReadonlyMap<string, readonly string[
   return claims;
 }
 
-/** By the beginning that the spellings of a server's names have: how many servers have it. */
+/** How many servers have names whose spellings begin with each prefix. */
 function countFronts(servers: readonly string[]): ReadonlyMap<string, number> {
   const fronts = new Map<string, number>();
   for (const server of new Set(servers)) {

@@ -1,6 +1,7 @@
 /**
  * The description of the `skill` tool: how to use it, and which skills there are.
- * Owns: the wording, and fitting it into a budget. Leaves alone: which skills are listed (catalog), for whom (hosts).
+ * Owns: the wording, and fitting it into a budget. Leaves alone: which skills are listed (catalog/), the form that each
+ * client gets (methods/host-profiles.ts).
  * Always true: `compact` is never longer than its budget; equal skills give equal text.
  */
 import type { ListedSkill, ToolView } from '../model.ts';
@@ -62,13 +63,13 @@ Available skills:
 ${listed.length === 0 ? `- none: ${NONE}` : lines.join('\n')}`;
 }
 
-// Below this a description says nothing, and the room is better used for names.
+// A shorter description says nothing, and names make better use of the space.
 const SHORTEST_DESCRIPTION = 12;
 
-// Where not all names fit, one that takes the room of many is left to be found by search.
+// When not all names fit, one that takes the space of many is left out; search finds it.
 const LONGEST_NAME = 100;
 
-/** All names with descriptions of one length; or all names; or as many as fit and how many more there are. */
+/** All names with descriptions of one length; or all names; or as many names as fit, and the number of the others. */
 function describeCompactly(listed: readonly ListedSkill[], budget: number, search: string | undefined): string {
   if (listed.length === 0) return shorten(shell(LEAD, [`none: ${NONE}`]), budget);
   const finder = search === undefined ? '' : ` ${search} finds more about them.`;
@@ -97,7 +98,7 @@ interface Entry {
   readonly description: string;
 }
 
-/** In their order those whose names fit: of ten thousand, some hundred are looked at closely. */
+/** The first skills whose names fit, in their order: of ten thousand, only some hundred are escaped and measured. */
 function entriesWithin(listed: readonly ListedSkill[], budget: number, longest: number): readonly Entry[] {
   const entries: Entry[] = [];
   let room = budget;
@@ -111,7 +112,7 @@ function entriesWithin(listed: readonly ListedSkill[], budget: number, longest: 
   return entries;
 }
 
-/** With the first lead that leaves room for descriptions, or else that fits; undefined when none does. */
+/** With the first lead that leaves space for descriptions, else the first that fits; undefined when none does. */
 function describeEntries(
   entries: readonly Entry[],
   leads: readonly string[],
@@ -127,9 +128,9 @@ function describeEntries(
   return fitting[0] === undefined ? undefined : shell(fitting[0], [...bare, ...tail]);
 }
 
-/** Each name with as much of its description as all can have in this room; undefined when that is too little. */
+/** Each name with as much of its description as fits for all; undefined when that is too little. */
 function linesWithin(entries: readonly Entry[], room: number): readonly string[] | undefined {
-  // More than the whole room is never shown, and descriptions may be long.
+  // Descriptions may be long, and never more than the whole space is shown.
   const abouts = entries.map(({ description }) => visibleLine(cut(description, 2 * room + SHORTEST_DESCRIPTION)));
   const shownAs = (about: string, length: number) => xml(shorten(about, length));
   const longest = abouts.reduce((most, about) => Math.max(most, about.length), 0);

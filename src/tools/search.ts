@@ -14,6 +14,7 @@ import { countOf, createSummariser, SUMMARY_PROPERTIES, skillLine } from './summ
 const QUERY = `query must be text of 1 to ${LONGEST_QUERY} characters: the words to look for`;
 const WORDS = `query must have at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters`;
 const LIMIT = `limit must be a whole number from 1 to ${MOST_RESULTS}`;
+// The contract's number.
 const DEFAULT_LIMIT = 10;
 
 export const SearchInput = v.strictObject({

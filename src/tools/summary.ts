@@ -55,6 +55,7 @@ export function countOf(number: number): string {
 
 // --- internal ---
 
+// As much of a description as tells what the skill is for.
 const LONGEST_ABOUT = 160;
 
 /** The path of the working directory or of the root may contain symbolic links. */

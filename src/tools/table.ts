@@ -1,6 +1,6 @@
 /**
- * The tools that are always there, in the order they are listed.
- * Owns: which there are, and what the instructions say of them. Leaves alone: what each does.
+ * The server's own tools.
+ * Owns: which there are, their order, and the instructions about them. Leaves alone: what each does.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Log } from '../log.ts';
@@ -12,7 +12,7 @@ import { skillTool } from './skill.ts';
 
 export type ToolName = 'skill' | 'list' | 'search' | 'read';
 
-/** First one that takes no arguments: a client that tries the first tool it is shown must not meet an error. */
+/** First a tool without required arguments: some clients call the first tool to see whether the server works. */
 export function createOwnTools(wanted: readonly ToolName[], lists: FirstLists, cwd: string, log: Log): readonly Tool[] {
   const table: readonly (readonly [ToolName, Tool])[] = [
     ['list', listTool(cwd)],
@@ -23,7 +23,7 @@ export function createOwnTools(wanted: readonly ToolName[], lists: FirstLists, c
   return table.filter(([name]) => wanted.includes(name)).map(([, tool]) => tool);
 }
 
-/** What a client tells its model of this server. `shown`: of our tools those that it is shown, as it spells them. */
+/** The text that a client gives to its model. `shown`: the own tools that the client is shown, with its spelling. */
 export function instructionsFor(shown: ReadonlyMap<string, string>): string {
   const advice = ADVICE.flatMap(([name, textFor]) => {
     const spelled = shown.get(name);

@@ -386,7 +386,7 @@ test('doctor shows where skills are, what is wrong, and how every server is doin
   assert.ok(report.upstreams[0].reason.includes('no-such-thing'));
   const text = run(tree, 'doctor').stdout;
   assert.match(text, /^Skills: 1\n {2}1 in \S+ \(claude, project\)\n\nProblems: 1\n {2}\S+/);
-  assert.match(text, /Servers: not looked at \(--hub looks\)\n$/);
+  assert.match(text, /Servers: not checked \(--hub checks them\)\n$/);
 });
 
 test('GET /healthz says how every server is doing', async (t) => {

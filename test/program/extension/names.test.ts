@@ -64,7 +64,7 @@ for (const [what, yaml] of STRANGE) {
     assert.match(await program.skill('pdf'), /^Loading: pdf\n/);
     const { error } = await program.request('skills/get', { uri: 'skill://claude/pdf/SKILL.md' });
     assert.equal(error.code, -32602);
-    assert.match(error.message, /its name has blanks around it, line breaks or characters that cannot be seen/);
+    assert.match(error.message, /its name has spaces around it, line breaks or invisible characters/);
     const { result } = await program.request('skills/list');
     assert.deepEqual(
       result.skills.map(({ uri }: Answer) => uri),

@@ -51,6 +51,8 @@ const UNLAWFUL: readonly (readonly [directory: string, text: string, why: RegExp
   ['compat', `---\nname: compat\ndescription: d\ncompatibility: ${'c'.repeat(501)}\n---\n`, /1 to 500 characters/],
   ['number', '---\nname: number\ndescription: 5\n---\n', /description is not text/],
   ['lenient', '---\nname: lenient\ndescription: Use when: always\n---\n', /cannot be given as JSON/],
+  ['tags', `---\nname: tags\ndescription: hi \u{e0041}\u{e0042}\n---\n`, /front matter has invisible characters/],
+  ['bidi', '---\nname: bidi\ndescription: d\nlicense: "MIT \\u202e"\n---\n', /front matter has invisible characters/],
   ['late', '\n\n---\nname: late\ndescription: d\n---\n', /two lines of three dashes/],
 ];
 

@@ -5,10 +5,10 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { VERSION } from '../src/version.ts';
-import { makeTree, type Tree } from './harness/tree.ts';
+import { VERSION } from '../../src/version.ts';
+import { makeTree, type Tree } from '../harness/tree.ts';
 
-const TOP = fileURLToPath(new URL('../..', import.meta.url));
+const TOP = fileURLToPath(new URL('../../..', import.meta.url));
 
 interface Packed {
   readonly filename: string;
