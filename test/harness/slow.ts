@@ -6,6 +6,7 @@ import { LIMITS, type Limits } from '../../src/transports/http/limits.ts';
 import { listen } from '../../src/transports/http/listener.ts';
 import { createHttpEndpoint } from '../../src/transports/http/streamable.ts';
 import { modern } from './program.ts';
+import { createQueue } from './queue.ts';
 import { makeTree } from './tree.ts';
 import { type Ask, modernHeaders } from './web.ts';
 
@@ -25,22 +26,18 @@ export async function startSlow(
   t: TestContext,
   { lastResponsesMs = SHUTDOWN.lastResponsesMs, ...limits }: Partial<Limits & { lastResponsesMs: number }> = {},
 ): Promise<SlowServer> {
-  const calls: SlowCall[] = [];
-  const waiters: ((call: SlowCall) => void)[] = [];
+  const calls = createQueue<SlowCall>('a call of the tool');
   const tool: Tool = {
     name: 'wait',
     description: 'Waits.',
     inputSchema: { type: 'object' },
     run: (_args, _snapshot, { signal, notify }) =>
       new Promise((done) => {
-        const call: SlowCall = {
+        calls.put({
           signal,
           notify: (text) => notify('notifications/message', { level: 'info', data: text }),
           answer: (text) => done({ content: [{ type: 'text', text }] }),
-        };
-        const waiter = waiters.shift();
-        if (waiter) waiter(call);
-        else calls.push(call);
+        });
       }),
   };
   const contribution: Contribution = { tools: [tool] };
@@ -61,15 +58,7 @@ export async function startSlow(
     onLast: () => void skillwire.close(),
   });
   t.after(() => listening.close());
-  return {
-    ...listening,
-    called: () =>
-      new Promise((take) => {
-        const call = calls.shift();
-        if (call) take(call);
-        else waiters.push(take);
-      }),
-  };
+  return { ...listening, called: calls.take };
 }
 
 export const waitModern: Ask = {

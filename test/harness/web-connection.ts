@@ -5,6 +5,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Answer } from './program.ts';
+import { createQueue } from './queue.ts';
 import type { Connect, Connection } from './transcript.ts';
 import type { Tree } from './tree.ts';
 import { openStream, type Stream, startWeb, type WebProgram } from './web.ts';
@@ -63,22 +64,15 @@ interface Inbox {
   put(text: string): void;
   follow(stream: Stream): void;
   take(): Promise<unknown>;
-  /** Waits until what is followed has ended, and gives what nobody took. */
+  /** Waits until every followed stream has ended; the messages that were not taken. */
   rest(): Promise<readonly unknown[]>;
 }
 
-const PATIENCE_MS = 30_000;
-
 function createInbox(): Inbox {
-  const messages: unknown[] = [];
-  const waiters: ((message: unknown) => void)[] = [];
+  const messages = createQueue<unknown>('a message');
   const followed: Promise<void>[] = [];
   const put = (text: string) => {
-    if (text === '') return;
-    const message = JSON.parse(text);
-    const waiter = waiters.shift();
-    if (waiter) waiter(message);
-    else messages.push(message);
+    if (text !== '') messages.put(JSON.parse(text));
   };
   return {
     put,
@@ -88,18 +82,10 @@ function createInbox(): Inbox {
       };
       followed.push(read());
     },
-    take: () =>
-      new Promise((take, fail) => {
-        if (messages.length > 0) return take(messages.shift());
-        const timer = setTimeout(() => fail(new Error('no message came')), PATIENCE_MS);
-        waiters.push((message) => {
-          clearTimeout(timer);
-          take(message);
-        });
-      }),
+    take: messages.take,
     async rest() {
       await Promise.all(followed);
-      return messages;
+      return messages.items;
     },
   };
 }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
 import { type Answer, type Program, type ProgramOptions, startProgram } from './program.ts';
+import { createQueue } from './queue.ts';
 
 export interface WebProgram {
   readonly program: Program;
@@ -83,14 +84,11 @@ export interface Stream {
 export async function openStream(t: TestContext, url: string, options: Ask = {}): Promise<Stream> {
   const { response } = await send(url, options);
   t.after(() => response.destroy());
-  const events: StreamEvent[] = [];
-  const waiters: { take(event: StreamEvent): void; fail(error: Error): void }[] = [];
-  let over = false;
+  const events = createQueue<StreamEvent>(`an event from ${url}`);
   let text = '';
   const ended = new Promise<boolean>((done) => {
     response.on('close', () => {
-      over = true;
-      for (const { fail } of waiters.splice(0)) fail(new Error('the stream ended'));
+      events.end();
       done(response.complete);
     });
     response.on('error', () => {}); // 'close' follows.
@@ -103,32 +101,17 @@ export async function openStream(t: TestContext, url: string, options: Ask = {})
       const [, event] = /^event: (.*)$/m.exec(part) ?? [];
       const [, data] = /^data: (.*)$/m.exec(part) ?? [];
       if (event === undefined || data === undefined) continue; // A comment.
-      const waiter = waiters.shift();
-      if (waiter) waiter.take({ event, data });
-      else events.push({ event, data });
+      events.put({ event, data });
     }
   });
-  const next = () =>
-    new Promise<StreamEvent>((take, fail) => {
-      const event = events.shift();
-      if (event) return take(event);
-      if (over) return fail(new Error('the stream ended'));
-      const timer = setTimeout(() => fail(new Error(`no event came from ${url}`)), PATIENCE_MS).unref();
-      const settle =
-        <T>(how: (value: T) => void) =>
-        (value: T) => {
-          clearTimeout(timer);
-          how(value);
-        };
-      waiters.push({ take: settle(take), fail: settle(fail) });
-    });
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
-    next,
-    message: async () => JSON.parse((await next()).data),
+    next: events.take,
+    message: async () => JSON.parse((await events.take()).data),
     async *events() {
-      for (let event = await next().catch(ignore); event; event = await next().catch(ignore)) yield event;
+      const next = () => events.take().catch(ignore);
+      for (let event = await next(); event; event = await next()) yield event;
     },
     async body() {
       await ended;
