@@ -77,7 +77,23 @@ export function xml(text: string): string {
     .replaceAll('>', '&gt;');
 }
 
+/** Characters of `hashOf`. */
+export const HASH_LENGTH = 8;
+
+/**
+ * FNV-1a in hexadecimal: tells apart a few texts that would be spelled alike, or a text from a changed one. It is not
+ * secure: two texts with one hash are easily made. Loading node:crypto would take a tenth of the program's start.
+ */
+export function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  const bytes = ENCODER.encode(text);
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193) >>> 0;
+  return hash.toString(16).padStart(HASH_LENGTH, '0');
+}
+
 // --- internal ---
+
+const ENCODER = new TextEncoder();
 
 // By row: C0 without tab and line feed, DEL, C1; soft hyphen, grapheme joiner, Arabic letter mark; fillers and vowels
 // without a shape, Mongolian variation selectors and vowel separator; zero-width space and direction marks, but not the

@@ -6,8 +6,8 @@
  */
 import type { Snapshot } from '../model.ts';
 import { type EncodedResult, encodeResultBody, invalidParams } from '../protocol/index.ts';
+import { HASH_LENGTH, hashOf } from '../text.ts';
 import { LONGEST_CURSOR } from './limits.ts';
-import { HASH_LENGTH, hashOf } from './spelling.ts';
 
 export interface ListShape<T> {
   /** A cursor of one list is refused by every other. */

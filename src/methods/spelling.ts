@@ -6,15 +6,13 @@
  * - equal sets of names have equal spellings; no two names have the same spelling;
  * - a spelling that could mean two names means neither: both have a spelling with the hash of their plain name.
  */
-import { shorten } from '../text.ts';
+import { HASH_LENGTH, hashOf, shorten } from '../text.ts';
 
 /** The limit of Claude Desktop and most model APIs. */
 export const LONGEST_SAFE_NAME = 64;
 
 /** For hosts that put a prefix before it and limit the whole. */
 export const SHORT_NAMES = 45;
-
-export const HASH_LENGTH = 8;
 
 export type Finding<T> =
   | { readonly kind: 'found'; readonly item: T }
@@ -63,20 +61,7 @@ export function ambiguityOf(spelling: string, spellings: readonly string[]): str
   return `"${shorten(spelling, LONGEST_SAFE_NAME)}" is ambiguous; use one of these names: ${shown.join(', ')}`;
 }
 
-/**
- * FNV-1a in hexadecimal. It tells apart a few names that would have the same spelling, and detects altered cursors.
- * Loading node:crypto for that would take a tenth of the program's start.
- */
-export function hashOf(name: string): string {
-  let hash = 0x811c9dc5;
-  const bytes = ENCODER.encode(name);
-  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193) >>> 0;
-  return hash.toString(16).padStart(HASH_LENGTH, '0');
-}
-
 // --- internal ---
-
-const ENCODER = new TextEncoder();
 
 // Names in an error message; more would not help.
 const MOST_SHOWN = 10;

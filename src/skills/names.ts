@@ -2,11 +2,13 @@
  * The one place where a name becomes a skill.
  * Owns: which names a skill answers to, which of them is listed, which are near a misspelt one.
  * Leaves alone: where skills come from, which of them are served (filter.ts).
- * Always true: every listed id resolves to its own skill; a name never reaches the file system; the time is linear in the
- * number of skills, also when all of them have one name.
+ * Always true:
+ * - every listed id resolves to its own skill; a name never reaches the file system;
+ * - an id with a hash never means another directory, whichever skills come or go;
+ * - the time is linear in the number of skills, also when all of them have one name.
  */
 import type { ListedSkill, Names, Problem, Resolution, Skill } from '../model.ts';
-import { composed } from '../text.ts';
+import { composed, hashOf } from '../text.ts';
 import { nearest } from './nearest.ts';
 
 /** Names compare without case, outer blanks, or differences in how Unicode spells a character. */
@@ -97,11 +99,17 @@ export function findShadowed({ listed, resolve }: Names): readonly Problem[] {
   });
 }
 
+/** Tells apart skills of one name and provider. */
+export function directoryHash({ directory }: Skill): string {
+  return hashOf(directory);
+}
+
 // --- internal ---
 
 // Nearly all names are like this.
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
+// Ids in one line of the log; an ambiguous name may have thousands.
 const MOST_REPORTED = 10;
 
 /** Whether it is in a directory of the user or project, and not part of a plugin or an upstream server. */
@@ -174,25 +182,29 @@ function indexFullIds(groups: Iterable<readonly Skill[]>, canonical: (skill: Ski
 
 /** The prefixes before the colon, shortest first, for each skill of one name. */
 function prefixesIn(group: readonly Skill[]): ReadonlyMap<Skill, readonly string[]> {
-  const counts = new Map<string, number>();
-  const numbered = (prefix: string) => {
-    const count = (counts.get(prefix) ?? 0) + 1;
-    counts.set(prefix, count);
-    return count === 1 ? prefix : `${prefix}#${count}`;
+  const met = new Set<string>();
+  /** The prefix alone for the first skill that has it; for every skill the prefix with its hash. */
+  const hashed = (prefix: string, skill: Skill) => {
+    const isFirst = !met.has(prefix);
+    met.add(prefix);
+    const stable = `${prefix}#${directoryHash(skill)}`;
+    return isFirst ? [prefix, stable] : [stable];
   };
-  const prefixes = ({ provider, location, plugin }: Skill): readonly string[] => {
+  const prefixes = (skill: Skill): readonly string[] => {
+    const { provider, location, plugin } = skill;
     if (plugin) {
-      const full = numbered(`${plugin.name}@${plugin.marketplace}`);
-      return [plugin.name, full, `${provider}:${plugin.name}`, `${provider}:${full}`];
+      const full = hashed(`${plugin.name}@${plugin.marketplace}`, skill);
+      return [plugin.name, ...full, `${provider}:${plugin.name}`, ...full.map((prefix) => `${provider}:${prefix}`)];
     }
     // The first skill of a provider, which is the project's if it has one, has the provider's name alone as a prefix.
-    const first = numbered(provider) === provider;
-    const scoped = numbered(`${provider}@${location}`);
-    return first ? [provider, scoped] : [scoped];
+    const isFirst = !met.has(provider);
+    met.add(provider);
+    return [...(isFirst ? [provider] : []), ...hashed(`${provider}@${location}`, skill)];
   };
   return new Map(group.map((skill) => [skill, prefixes(skill)]));
 }
 
+// Suggestions for a misspelt name: more would not help a model to choose.
 const MOST_NEAR = 5;
 
 /** A skill is near when its id is, or when its name is near the word without its prefix. */

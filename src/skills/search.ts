@@ -141,6 +141,7 @@ function firstOf(text: string, patterns: readonly RegExp[]): number | undefined 
 
 const WINDOW = 160;
 const LEAD = 60;
+// Longer than any emoji sequence; a text may be nothing but combining marks.
 const LONGEST_CHARACTER = 32;
 // These patterns are made when called: compiling them takes longer than loading most modules.
 /** Combining marks, joiners, variation selectors and skin tones belong to the character before them. */

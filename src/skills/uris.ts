@@ -10,6 +10,7 @@ import { compare } from '../compare.ts';
 import type { ListedSkill, Problem, Skill, SkillUris } from '../model.ts';
 import { UNLAWFUL, VALID_NAME } from './front-matter.ts';
 import { LONGEST_ADDRESSED, LONGEST_URI, MOST_SEGMENTS } from './limits.ts';
+import { directoryHash } from './names.ts';
 
 export interface UriAssignment {
   readonly uris: SkillUris;
@@ -164,7 +165,7 @@ function innerUri({ name, directory }: Skill, outer: Outer): string | undefined 
   return path.at(-1) === name ? uriOf(outer.root, path.join('/')) : undefined;
 }
 
-/** `counts`: the last number given for a prefix and name; many skills may share both. */
+/** `counts`: which prefixes and names were met before, and the last number given for each. */
 function* candidates(skill: Skill, counts: Map<string, number>): Generator<string> {
   const { name, provider, location, plugin, directory } = skill;
   // The directory of an upstream skill is a URI already.
@@ -172,13 +173,20 @@ function* candidates(skill: Skill, counts: Map<string, number>): Generator<strin
   const start = SCHEME + ownSegment(provider);
   const last = ownSegment(name);
   const at = (prefix: string) => `${start}/${ownSegment(prefix)}/${last}`;
-  yield plugin ? at(plugin.name) : `${start}/${last}`;
   const longest = plugin ? `${plugin.name}@${plugin.marketplace}` : location;
   const full = at(longest);
-  yield full;
-  for (let nth = (counts.get(full) ?? 1) + 1; ; nth++) {
-    counts.set(full, nth);
-    yield at(`${longest}@${nth}`);
+  // Only for the first skill of its place: a later one would inherit the URI when the first is deleted.
+  if (!counts.has(full)) {
+    counts.set(full, 1);
+    yield plugin ? at(plugin.name) : `${start}/${last}`;
+    yield full;
+  }
+  const own = `${longest}@${directoryHash(skill)}`;
+  yield at(own);
+  // Only for two directories of one hash.
+  for (let nth = (counts.get(at(own)) ?? 1) + 1; ; nth++) {
+    counts.set(at(own), nth);
+    yield at(`${own}@${nth}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNameTable, hashOf, LONGEST_SAFE_NAME, SHORT_NAMES } from '../../src/methods/spelling.ts';
+import { createNameTable, LONGEST_SAFE_NAME, SHORT_NAMES } from '../../src/methods/spelling.ts';
+import { hashOf } from '../../src/text.ts';
 
 const table = (names: readonly string[], servers: readonly string[] = []) =>
   createNameTable(new Map(names.map((name) => [name, name])), servers);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { hashOf } from '../../src/methods/spelling.ts';
+import { hashOf } from '../../src/text.ts';
 import { assertClean, DIRT } from '../harness/clean.ts';
 import { startHub, upstream } from '../harness/hub.ts';
 import { warnings } from '../harness/listing.ts';

