@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { SHUTDOWN } from '../../src/shutdown.ts';
+import { SHUTDOWN } from '../../../src/shutdown.ts';
 import {
   LIMITS,
   MAX_BODIES,
@@ -13,15 +13,15 @@ import {
   MAX_WAITING,
   SESSION_LIMITS,
   UNREAD_MS,
-} from '../../src/transports/http/limits.ts';
+} from '../../../src/transports/http/limits.ts';
 
 const count = (number: number) => number.toLocaleString('en');
 const seconds = (ms: number) => `${ms / 1000} s`;
 const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
 
 test('the limits in the README are those in the code', () => {
-  // Seen from .test-build/test/transports.
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  // Seen from .test-build/test/transports/http.
+  const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
   const [, section = ''] = /^## HTTP and SSE\n([\s\S]*?)^## /m.exec(readme) ?? [];
   const [, table = ''] = /\| what \| limit \| then \|\n\|---\|---\|---\|\n((?:\|.*\n)*)/.exec(section) ?? [];
   const rows = table.split('\n').flatMap((line) => {

@@ -32,7 +32,7 @@ const RAW: readonly (readonly [string, string | Buffer])[] = [
   ['many at once', head([json, 'Content-Length: 2'], '{}').repeat(100)],
 ];
 
-test('what is no request harms nobody', async (t) => {
+test('bytes that are not an HTTP request do no harm', async (t) => {
   const { url, program } = await start(t);
   for (const [what, bytes] of RAW) {
     await t.test(what, async () => {
@@ -68,7 +68,7 @@ test('odd session ids are unknown sessions', async (t) => {
   }
 });
 
-test('answers to nobody, deep nesting and hostile keys are answered like anything else', async (t) => {
+test('responses that no request waits for, deep nesting and hostile keys are answered like anything else', async (t) => {
   const { url } = await start(t);
   const headers = { 'mcp-session-id': await openSession(url) };
   const rows: readonly (readonly [string, number])[] = [
