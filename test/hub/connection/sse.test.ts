@@ -1,8 +1,33 @@
 /** The older HTTP+SSE transport, from the client's side. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createHub } from '../../../src/hub/index.ts';
 import { eventually } from '../../harness/hub.ts';
 import { connectTo, startLegacyWeb, type WebExchange } from '../../harness/legacy-web.ts';
+import { startUpstreamWeb } from '../../harness/sdk-servers.ts';
+
+test('an SSE server cannot name an address of another origin', async (t) => {
+  const web = await startUpstreamWeb(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: endpoint\ndata: http://127.0.0.1:9/messages\n\n');
+  });
+  const hub = createHub({ mcpServers: { up: { type: 'sse', url: web.url } } });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.match(hub.status()[0]?.reason ?? '', /names an address of another origin/);
+});
+
+test('the media type of an SSE stream is compared without case (11.27)', async (t) => {
+  const web = await startUpstreamWeb(t, async (request, response) => {
+    if (request.method !== 'GET') return response.writeHead(500).end();
+    response.writeHead(200, { 'content-type': 'TEXT/event-stream' });
+    return response.write('event: endpoint\ndata: http://127.0.0.1:9/\n\n');
+  });
+  const hub = createHub({ mcpServers: { up: { type: 'sse', url: web.url } } });
+  t.after(() => hub.close());
+  await hub.connect();
+  assert.match(hub.status()[0]?.reason ?? '', /names an address of another origin/);
+});
 
 test('a POST that the server never responds to is closed soon after its response has come by the stream', async (t) => {
   let stream: WebExchange | undefined;

@@ -1,0 +1,188 @@
+/** JSON-RPC with upstream servers: what a server can make us keep, and when it is closed. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import { type TestContext, test } from 'node:test';
+import { MAX_REPLIES_AT_ONCE, MAX_STRANGE_LINES } from '../../../src/hub/connection/limits.ts';
+import { createProcessGroups } from '../../../src/hub/connection/process.ts';
+import { RpcClient } from '../../../src/hub/connection/rpc-client.ts';
+import { openStdioConnection } from '../../../src/hub/connection/stdio.ts';
+import { eventually, startHub, upstream } from '../../harness/hub.ts';
+import { connectTo, startLegacyWeb, TOOL, type WebExchange } from '../../harness/legacy-web.ts';
+
+const isLinux = platform() === 'linux';
+
+const has =
+  (...wanted: readonly string[]) =>
+  (names: readonly string[]) =>
+    wanted.every((name) => names.includes(name));
+
+/** A server that asks without end and never reads what we answer. */
+const asking = {
+  command: process.execPath,
+  args: [
+    '-e',
+    `const line = JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(200), method: 'ping' }) + '\\n';
+     const more = () => { for (let at = 0; at < 50 && process.stdout.write(line.repeat(100)); at += 1); process.stdout.once('drain', more); };
+     more();
+     setInterval(() => {}, 1000);`,
+  ],
+};
+
+function open(t: TestContext, script: string) {
+  const processGroups = createProcessGroups(platform(), process.env);
+  const lines: string[] = [];
+  const context = {
+    platform: platform(),
+    env: process.env,
+    processGroups,
+    redact: (text: string) => text,
+    stderr: (line: string) => void lines.push(line),
+  };
+  const target = { command: process.execPath, args: ['-e', script], env: { PATH: process.env.PATH ?? '' }, cwd: '.' };
+  const rpc = new RpcClient((events) => openStdioConnection(target, events, context), {
+    notification() {},
+    missed() {},
+    debug() {},
+  });
+  t.after(async () => {
+    await rpc.close();
+    processGroups.close();
+  });
+  return { rpc, lines };
+}
+
+const DEAF = 'setInterval(() => {}, 1000)';
+
+const RESOURCES = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {}, resources: {} },
+  serverInfo: { name: 'l', version: '1' },
+};
+
+test('responses that a server does not read are not kept without limit (10.6)', { skip: !isLinux }, async (t) => {
+  const hub = await startHub(t, { odd: asking, plain: upstream() });
+  await hub.waitForTools(has('plain:echo'), 'the plain one');
+  const memory = () => {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hub.child.pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) / 1024;
+  };
+  const before = memory();
+  await new Promise((done) => setTimeout(done, 3000));
+  assert.equal((await hub.call('plain:echo', { text: 'here' })).content[0].text, 'here');
+  // Without a limit it was 55 MB a second.
+  const grown = memory() - before;
+  assert.ok(grown < 80, `${grown} MB`);
+});
+
+test('a server that sends requests and never reads is closed; one that only does not read is not (10.6)', async (t) => {
+  const deaf = open(t, DEAF).rpc;
+  const sent = deaf.request('x', { text: 'x'.repeat(2 * 1024 * 1024) }).catch(() => {});
+  const asks = open(t, asking.args[1] ?? '').rpc;
+  await eventually(() => asks.ended.aborted, 'the end');
+  assert.equal(asks.ended.reason.message, 'the server sends more requests than it accepts responses to');
+  assert.equal(deaf.ended.aborted, false);
+  await deaf.close();
+  await sent;
+});
+
+test('a server that reads gets every response, to a thousand requests at once (10.6)', async (t) => {
+  const { rpc, lines } = open(
+    t,
+    `let got = 0;
+     const ask = () => {
+       if (got === 10_000) return console.error('all');
+       console.log((JSON.stringify({ jsonrpc: '2.0', id: got, method: 'ping' }) + '\\n').repeat(1000).trimEnd());
+     };
+     process.stdin.on('data', (chunk) => {
+       const before = got;
+       got += chunk.toString().split('\\n').length - 1;
+       if (Math.floor(before / 1000) < Math.floor(got / 1000)) ask();
+     });
+     ask();`,
+  );
+  await eventually(() => lines.includes('all') || rpc.ended.aborted, 'all responses');
+  assert.equal(rpc.ended.aborted, false);
+});
+
+test('a log of any length on stdout does not end a server that has answered before', async (t) => {
+  const { rpc } = open(
+    t,
+    `let asked = 0;
+     process.stdin.on('data', () => {
+       asked += 1;
+       if (asked === 2) console.log('a line\\n'.repeat(${MAX_STRANGE_LINES + 1000}));
+       console.log(JSON.stringify({ jsonrpc: '2.0', id: asked, result: {} }));
+     });`,
+  );
+  await rpc.request('x', {});
+  const before = rpc.lastReceived;
+  assert.deepEqual(await rpc.request('x', {}), {});
+  assert.ok(rpc.lastReceived > before);
+});
+
+test('a long message that no request waits for is dropped before it is decoded', async (t) => {
+  const { rpc } = open(
+    t,
+    `process.stdin.on('data', () => console.log(JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} })));
+     process.stdout.write('{"jsonrpc":"2.0","method":"x","params":{"list":[' + '{},'.repeat(8e6) + '{}]}}\\n');
+     process.stderr.write('sent\\n');`,
+  );
+  const received: number[] = [];
+  const timer = setInterval(() => received.push(performance.now()), 20);
+  t.after(() => clearInterval(timer));
+  await eventually(() => received.length > 20, 'some time');
+  const gaps = received.slice(1).map((at, index) => at - (received[index] ?? at));
+  assert.ok(Math.max(...gaps) < 1000, `${Math.max(...gaps)} ms without a turn`);
+  assert.deepEqual(await rpc.request('x', {}), {});
+});
+
+for (const type of ['http', 'sse']) {
+  test(`a server over ${type} that sends requests without end and accepts no response has few connections, and is closed (10.6)`, async (t) => {
+    let open = 0;
+    let most = 0;
+    let flood = (_count: number) => {};
+    const web = await startLegacyWeb(t, ({ verb, method, id, response, stream, event, json }) => {
+      if (verb === 'GET') {
+        stream();
+        if (type === 'sse') response.write('event: endpoint\ndata: /mcp\n\n');
+        flood = (count) => {
+          for (let at = 0; at < count; at += 1) event({ id: `ping-${at}`, method: 'ping' });
+        };
+        sse = { event };
+        return true;
+      }
+      if (method === '' && verb === 'POST') {
+        open += 1;
+        most = Math.max(most, open);
+        response.once('close', () => {
+          open -= 1;
+        });
+        return true; // Never answered.
+      }
+      if (type === 'http') return false;
+      if (id !== undefined && method !== '') {
+        const result: Record<string, object> = {
+          initialize: { ...RESOURCES, capabilities: { tools: {} } },
+          'tools/list': { tools: [TOOL] },
+        };
+        sse?.event({ id, result: result[method] ?? {} });
+      }
+      json(202, {});
+      return true;
+    });
+    let sse: Pick<WebExchange, 'event'> | undefined;
+    const hub = await connectTo(t, { type, url: web.url });
+    await eventually(() => web.exchanges.some(({ verb }) => verb === 'GET'), 'the stream');
+    // A few first: all at once may be too many before the first answer has gone out.
+    flood(MAX_REPLIES_AT_ONCE);
+    await eventually(() => most >= 1, 'the first answers');
+    flood(3000);
+    await eventually(
+      () => hub.status()[0]?.reason?.includes('sends more requests than it accepts') ?? false,
+      'the end of it',
+    );
+    assert.ok(most <= MAX_REPLIES_AT_ONCE, `${most} open at once`);
+    await eventually(() => open === 0, 'none of them to stay');
+  });
+}
