@@ -53,7 +53,7 @@ export function createJsonCache(): (problems: Problem[]) => JsonReader {
 
 // --- internal ---
 
-// A parser's message may quote the file, which may be all of it.
+// A schema's message may quote a value of the file.
 const LONGEST_FAULT = 1000;
 // Real ones have a few KiB.
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
@@ -87,12 +87,20 @@ function readJson(path: string, last: unknown): Omit<Known, 'checked'> {
       return { version: undefined, value: last, fault: messageOf(reading.error) };
     case 'read': {
       const version = reading.recent ? undefined : reading.version;
+      const text = reading.bytes.toString().replace(/^\ufeff/, '');
       try {
-        const text = reading.bytes.toString().replace(/^\ufeff/, '');
         return { version, value: JSON.parse(text), fault: undefined };
       } catch (error) {
-        return { version, value: last, fault: messageOf(error) };
+        return { version, value: last, fault: `it is not valid JSON${placeOf(error, text)}` };
       }
     }
   }
+}
+
+/** Where the fault is, if the parser tells. Its message quotes the file, which may contain secrets: it is not shown. */
+function placeOf(error: unknown, text: string): string {
+  const position = / at position (\d+)/.exec(messageOf(error))?.[1];
+  if (position === undefined) return '';
+  const lines = text.slice(0, Number(position)).split('\n');
+  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
 }

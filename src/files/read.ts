@@ -81,7 +81,7 @@ const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
 // The machine that has the disk sets the file times, and its clock may be behind ours.
 const CLOCK_LAG_MS = 500;
 
-/** A small file that has not changed for a while needs one stat, after reading. Undefined: it takes the longer way. */
+/** A small file that has not changed for a while needs one stat, after reading. Undefined: any other file. */
 function readQuick(handle: number, limit: number): Reading | undefined {
   const before = Date.now() - CLOCK_LAG_MS;
   const length = tryRead(handle, SCRATCH);

@@ -59,7 +59,7 @@ export const LONGEST_URI = 3 * 4096;
 
 /** How long one search waits for upstream servers; a later answer is there for the next search. */
 export const UPSTREAM_TEXTS_MS = 2000;
-/** Characters of upstream texts that one search holds, so that an excerpt needs no second request. */
+/** Characters of upstream texts that one search keeps, so that an excerpt needs no second request. */
 export const MAX_UPSTREAM_TEXTS = 16 * MIB;
 /** Skills of one upstream server that a search asks for at a time. */
 export const UPSTREAM_LANES = 4;

@@ -1,5 +1,5 @@
 /**
- * The directories below one root, and which of them hold a SKILL.md.
+ * The directories below one root, and which of them contain a SKILL.md.
  * Owns: the walk, its limits, and which symbolic links it follows. Leaves alone: the files' contents (scan.ts).
  * Always true:
  * - a real directory is visited once, so circles of links end; equal trees are walked in equal order;

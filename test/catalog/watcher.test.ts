@@ -12,7 +12,7 @@ function stayAlive(t: TestContext): void {
   t.after(() => clearInterval(timer));
 }
 
-test('when the system has no more watches, that is said once and all are given back', async (t) => {
+test('when the system has no more watches, one warning is logged and all watches are closed', async (t) => {
   stayAlive(t);
   const open = new Set<string>();
   const lines: string[] = [];
@@ -38,7 +38,7 @@ test('when the system has no more watches, that is said once and all are given b
   assert.match(lines[0] ?? '', /warn: no more file watches .*timed refresh/);
 });
 
-test('what is no longer wanted is let go, also when that is said while watches are being set', async (t) => {
+test('a directory that is no longer wanted is no longer watched, also when that happens while watches are being set', async (t) => {
   stayAlive(t);
   const open = new Set<string>();
   const watch = (directory: string) => {
@@ -63,7 +63,7 @@ test('what is no longer wanted is let go, also when that is said while watches a
   assert.deepEqual([...open], ['b']);
 });
 
-test('of a directory that is watched for one entry only that entry counts', async (t) => {
+test('when a directory is watched for one entry, changes of other entries do not count', async (t) => {
   stayAlive(t);
   const tree = makeTree(t, { 'x/seed': '' });
   const changes: string[] = [];

@@ -205,7 +205,7 @@ test('A source that fails keeps its last contribution and adds a Problem; it nev
   );
 });
 
-test('Every call gets exactly one reply (none if cancelled); a notice never gets one.', async () => {
+test('Every call gets exactly one reply (none if cancelled); a notification never gets one.', async () => {
   const gate = createGate();
   const methods: readonly Method[] = [
     { name: 'now', run: () => ({}) },
@@ -255,7 +255,7 @@ test('Every call gets exactly one reply (none if cancelled); a notice never gets
   assert.equal(peer.session.calls.size, 0);
 });
 
-test('Equal trees give equal bytes for `tools/list`. No change, no notice.', async (t) => {
+test('Equal trees give equal bytes for `tools/list`. No change, no notification.', async (t) => {
   const files: readonly (readonly [string, string])[] = ['b', 'A', 'ä', 'a', '10', '9', 'Z', '用户'].map((name) => [
     `skills/dir-${name}/SKILL.md`,
     skillText(name),

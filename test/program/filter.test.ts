@@ -51,7 +51,7 @@ test('--include and --exclude choose what is listed, and a pattern that matches 
   }
 });
 
-test('what is filtered out is not found by any name, with suggestions from what is visible', async (t) => {
+test('a skill that is filtered out is not found by any name, and suggestions name only visible skills', async (t) => {
   const tree = makeTree(t, FILES);
   const program = startProgram(t, { tree, args: ['--include=codex'] });
   for (const name of ['claude:pdf', 'claude@project:pdf', 'docs:docx', 'docx', 'notes', 'agents:notes']) {

@@ -22,7 +22,7 @@ const plugin = (...skills: readonly string[]) => ({
 
 const at = (root: string, name: string, text = skillText(name)) => ({ [`${root}/skills/${name}/SKILL.md`]: text });
 
-test('every name in the list loads exactly the skill it stands for', async (t) => {
+test('every name in the list loads exactly its own skill', async (t) => {
   const tree = makeTree(t, {
     ...at('.', 'both', skillText('both', 'custom')),
     ...at('.agents', 'both', skillText('both', 'agents')),
@@ -97,7 +97,7 @@ test('a misspelt name is an error with the nearest names, then what there is', a
   }
 });
 
-test('what is shadowed is not listed to models, stays reachable and is reported once (11.12)', async (t) => {
+test('a shadowed skill is not listed to models, stays reachable and is reported once (11.12)', async (t) => {
   const tree = makeTree(t, {
     ...at('.claude', 'pdf', skillText('pdf', 'of the project')),
     ...at('home/.claude', 'pdf', skillText('pdf', 'of the home')),

@@ -196,7 +196,7 @@ test('nothing is announced before the handshake, and nothing that happened befor
   assert.deepEqual(notice.params, { _meta: { 'skillwire/reason': '1 added (timer)' } });
 });
 
-test('a change that nobody is shown is not announced', async (t) => {
+test('a change that no client was shown is not announced', async (t) => {
   const tree = makeTree(t, { [PDF]: skillText('pdf', 'same', 'old body') });
   const program = startProgram(t, { tree, args: FAST });
   await program.handshake();

@@ -31,7 +31,7 @@ async function start(
   return program;
 }
 
-test('a burst of 200 edits gives one notice, and a final list equal to the disk', async (t) => {
+test('a burst of 200 edits gives one notification, and a final list equal to the disk', async (t) => {
   const at = (nth: number) => `.claude/skills/s${String(nth).padStart(3, '0')}/SKILL.md`;
   const tree = makeTree(t);
   for (let nth = 0; nth < 100; nth++) tree.write(at(nth), skillText(`s${nth}`, 'before'));

@@ -92,7 +92,7 @@ test('a file that cannot be read makes the skill unfit to be listed, not broken'
   assert.equal((await files.read('SKILL.md', NEVER)).kind, 'read');
 });
 
-test('a name that is not UTF-8 cannot be listed, and is said', async (t) => {
+test('a file name that is not UTF-8 makes a skill unfit to be listed, with that reason', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
   const name = Buffer.concat([Buffer.from(`${tree.at('x')}/`), Buffer.from([0xff, 0xfe])]);
   writeFileSync(name, 'x');
@@ -106,7 +106,7 @@ test('a name that is not UTF-8 cannot be listed, and is said', async (t) => {
   );
 });
 
-test('a skill that is gone is said to be gone at once', async (t) => {
+test('a deleted skill is reported as gone at once', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'y/SKILL.md': skillText('y'), 'y/f': '', 'out.md': '' });
   const open = createContents();
   tree.remove('x');
@@ -121,7 +121,7 @@ test('a skill that is gone is said to be gone at once', async (t) => {
   assert.deepEqual(reading, { kind: 'unfit', why: 'its SKILL.md is a link that leads out of it' });
 });
 
-test('links that lead round in circles end', async (t) => {
+test('circles of links end', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/a/f': 'f', 'x/b/g': 'g' });
   tree.link('x/a/b', '../b');
   tree.link('x/b/a', '../a');

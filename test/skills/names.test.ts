@@ -326,7 +326,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-test('a snapshot without stand-ins needs none', async () => {
+test('a snapshot without duplicates is built without them', async () => {
   const one = skill('claude', 'pdf');
   assert.deepEqual(createNames([one], new Map()).listed, [{ id: 'pdf', skill: one }]);
 });

@@ -267,7 +267,7 @@ for (const [what, entry, said, gives] of ODD) {
 }
 
 for (const [what, skills, said, gives] of ODD_SKILLS) {
-  test(`a manifest that names ${what} takes nothing from anybody else (11.1)`, async (t) => {
+  test(`a manifest that names ${what} does not affect other plugins (11.1)`, async (t) => {
     const tree = makeTree(t, {
       ...HEALTHY,
       ...cached('odd/skills/pdf'),
@@ -280,7 +280,7 @@ for (const [what, skills, said, gives] of ODD_SKILLS) {
   });
 }
 
-test('a root that the system has no answer for takes nothing from the others (11.1)', async (t) => {
+test('a root that the system refuses to read does not affect the others (11.1)', async (t) => {
   const tree = makeTree(t, { 'good/own/SKILL.md': skillText('own'), file: '' });
   tree.link('loop', 'loop');
   const log: string[] = [];

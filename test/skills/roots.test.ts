@@ -14,7 +14,7 @@ const skillsAt = (...directories: readonly string[]) =>
     directories.map((directory) => [`${directory}/SKILL.md`, skillText(directory.replace(/^.*\//, ''))]),
   );
 
-test('every root of the table is looked into, and says whose skills it holds', async (t) => {
+test('every root of the table is searched, and its skills have the right provider and location', async (t) => {
   const roots: readonly (readonly [directory: string, provider: string, location: string])[] = [
     ['skills', 'custom', 'custom'],
     ['.agents/skills', 'agents', 'project'],
@@ -167,7 +167,7 @@ test('only regular files of a sane size are opened, and nothing blocks', async (
   ]);
 });
 
-test('what cannot be read is a Problem and stops nothing else', async (t) => {
+test('a directory or file that cannot be read is a Problem and affects nothing else', async (t) => {
   const tree = makeTree(t, skillsAt('.claude/skills/a', '.claude/skills/z'));
   tree.link('.claude/skills/loop', 'loop');
   tree.link('.claude/skills/m/SKILL.md', 'SKILL.md');
@@ -180,7 +180,7 @@ test('what cannot be read is a Problem and stops nothing else', async (t) => {
   assert.deepEqual(more, []);
 });
 
-test('each Problem is said once, not with every refresh', async (t) => {
+test('each Problem is logged once, not at every refresh', async (t) => {
   const tree = makeTree(t, {
     '.claude/skills/bad/SKILL.md': '---\nname: bad\n---\n',
     ...skillsAt('.claude/skills/good'),
@@ -190,7 +190,7 @@ test('each Problem is said once, not with every refresh', async (t) => {
   assert.deepEqual(warnings(program, tree.path), ['.claude/skills/bad/SKILL.md: description is missing']);
 });
 
-test('what is against the rules but harmless loads, and is said only at debug level', async (t) => {
+test('a skill that breaks a harmless rule loads, and is logged only at debug level', async (t) => {
   const tree = makeTree(t, {
     '.claude/skills/a/SKILL.md': skillText('other'),
     '.claude/skills/b/SKILL.md': skillText('Odd Name!'),

@@ -67,7 +67,7 @@ test('equal ranks are in the order of names, whatever the order of skills', asyn
   );
 });
 
-test('a search that nobody waits for stops', async () => {
+test('a cancelled search stops', async () => {
   const skills = [listed('a', undefined, () => assert.fail('read'))];
   assert.equal((await searchSkills(skills, 'needle', 10, AbortSignal.abort())).total, 0);
 });
@@ -95,7 +95,7 @@ test('a window begins and ends between characters, at every place', () => {
   }
 });
 
-test('words are parted by any white space of Unicode, and compared in the composed form (11.10)', async () => {
+test('words are separated by any white space of Unicode, and compared in the composed form (11.10)', async () => {
   const skills = [
     listed('one', 'The café has a menu', () => ''),
     listed('two', 'The cafe\u0301 has a menu', () => ''),
@@ -127,7 +127,7 @@ test('a text of nothing but marks is searched in little time (11.10)', async () 
   assert.ok(performance.now() - start < 5000);
 });
 
-test('servers that are silent hold up neither a search nor each other (10.10)', async () => {
+test('servers that do not answer delay neither a search nor each other (10.10)', async () => {
   const never = () => new Promise<string>(() => {});
   const remote = (name: string, provider: string, read: () => Promise<string>) => {
     const { id, skill } = listed(name, undefined, () => '');

@@ -44,7 +44,7 @@ test('a link to a directory around its root is not followed, and is reported (10
   }
 });
 
-test('a root that is a link itself is no way around that (10.14)', (t) => {
+test('the same holds for a root that is a link itself (10.14)', (t) => {
   const tree = makeTree(t, {
     'real/skills/pdf/SKILL.md': skillText('pdf'),
     'home/.claude/big/x/SKILL.md': skillText('x'),
