@@ -1,8 +1,8 @@
 /** Calls over HTTP reach their server once, whatever else goes wrong around them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../../harness/hub.ts';
-import { connectTo, startLegacyWeb } from '../../harness/legacy-web.ts';
+import { eventually } from '../harness/hub.ts';
+import { connectTo, startLegacyWeb } from '../harness/legacy-web.ts';
 
 const DONE = { content: [{ type: 'text', text: 'done' }] };
 const outcome = (call: Promise<unknown>) => call.catch(String);
