@@ -42,14 +42,20 @@ export const MAX_UNSENT = 256 * 1024 * 1024;
 /** A client whose session was dropped gets 404 and opens another. An agent is idle while its user thinks or lunches. */
 export const SESSION_LIMITS = { most: 1000, idleMs: 30 * 60_000 };
 
-/** A client opens its stream a moment after the handshake, and again after it lost one: a few notifications wait. */
-export const MAX_WAITING = 16;
+/**
+ * A client opens its stream a moment after the handshake, and again after it lost one. One notification for each list
+ * and for each changed resource waits for that.
+ */
+export const MAX_WAITING = 100;
 
 /** A session has one stream, or two while the loss of the first has not been noticed. */
 export const MAX_STREAMS = 4;
 
 /** The POST of an HTTP+SSE client is answered before its request is run, so nothing else limits how many run. */
 export const MAX_IN_FLIGHT = 1000;
+
+/** Requests on one connection that are not answered. MCP clients send one at a time; Node takes all that arrive. */
+export const MAX_PIPELINED = 16;
 
 /** Headers that repeat arguments of a tool, in one preflight request of a browser. Few tools have one. */
 export const MAX_PARAM_HEADERS = 64;

@@ -5,12 +5,12 @@
  * which sends a load balancer elsewhere; a refused connection would be an error for the client.
  */
 import { lookup } from 'node:dns/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Handle } from '../../protocol/index.ts';
 import { findAccessFault } from './access.ts';
 import { createKeepAlive, type KeepAlive } from './event-stream.ts';
-import { LIMITS, type Limits } from './limits.ts';
+import { LIMITS, type Limits, MAX_PIPELINED } from './limits.ts';
 import { createRouter, type Endpoint, MCP_PATH, type RouterOptions } from './router.ts';
 
 export interface ListenOptions extends RouterOptions {
@@ -51,12 +51,24 @@ export async function listen(
   const endpoint = createEndpoint(handle, keepAlive);
   const router = createRouter(endpoint, options);
   const unused = new Set<Socket>();
+  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   server.on('connection', (socket) => {
+    const responses = new Set<ServerResponse>();
     unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+    unanswered.set(socket, responses);
+    socket.once('close', () => {
+      unused.delete(socket);
+      // Node tells only the response whose turn it is on the connection.
+      for (const response of responses) if (response.socket !== socket) response.emit('close');
+    });
   });
   server.on('request', (request, response) => {
-    unused.delete(request.socket);
+    const { socket } = request;
+    const responses = unanswered.get(socket);
+    unused.delete(socket);
+    if (responses && responses.size >= MAX_PIPELINED) return void socket.destroy();
+    responses?.add(response);
+    response.once('close', () => responses?.delete(response));
     router.respond(request, response);
   });
   const { port } = server.address() as AddressInfo;

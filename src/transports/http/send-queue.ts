@@ -82,6 +82,7 @@ export function createSendQueue(response: ServerResponse): SendQueue {
     },
     dropIfUnread(patience = UNREAD_MS) {
       if (queue.unsent() === 0) return;
+      dropSlowest();
       let before = -1;
       const check = setInterval(() => {
         // `unsent` updates `progress`, so it comes first.
@@ -92,7 +93,8 @@ export function createSendQueue(response: ServerResponse): SendQueue {
     },
     drop() {
       forget();
-      response.destroy();
+      // Not only the response: behind others on its connection it has no socket yet.
+      response.req.socket.destroy();
     },
   };
   response.on('drain', pump);

@@ -25,14 +25,19 @@ export interface HttpSession {
 
 export function createHttpSession(): HttpSession {
   const streams: EventStream[] = [];
-  const waiting: string[] = [];
+  // By what they announce: of several about the same list or resource only the last is sent.
+  const waiting = new Map<string, string>();
   let messages = 0;
   const session = createSession((text) => {
     // The newest stream: an older one may be lost already.
     const stream = streams.at(-1);
     if (stream) return stream.send(text);
-    waiting.push(text);
-    if (waiting.length > MAX_WAITING) waiting.shift();
+    const { method, params } = JSON.parse(text);
+    const key = `${method} ${params?.uri}`;
+    waiting.delete(key);
+    waiting.set(key, text);
+    const [oldest] = waiting.keys();
+    if (waiting.size > MAX_WAITING && oldest !== undefined) waiting.delete(oldest);
   });
   return {
     session,
@@ -40,7 +45,8 @@ export function createHttpSession(): HttpSession {
     end: () => void messages--,
     attach(stream) {
       streams.push(stream);
-      for (const text of waiting.splice(0)) stream.send(text);
+      for (const text of waiting.values()) stream.send(text);
+      waiting.clear();
       if (streams.length > MAX_STREAMS) streams.shift()?.end();
     },
     detach(stream) {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createSkillwire } from '../../../src/index.ts';
+import { MAX_PIPELINED } from '../../../src/transports/http/limits.ts';
 import { startProgram } from '../../harness/program.ts';
 import { startSlow, waitLegacy, waitModern } from '../../harness/slow.ts';
 import { makeTree, skillText } from '../../harness/tree.ts';
@@ -272,3 +273,20 @@ async function keepOpen(t: TestContext, port: number): Promise<(text: string) =>
       socket.write(text);
     });
 }
+
+test('a connection with too many unanswered requests is closed, and the calls on it are cancelled', {
+  timeout: 30_000,
+}, async (t) => {
+  const server = await startSlow(t);
+  const headers = Object.entries({ ...waitModern.headers, 'content-type': 'application/json' });
+  const body = JSON.stringify(waitModern.body);
+  const lines = ['POST /mcp HTTP/1.1', 'Host: localhost', ...headers.map(([name, value]) => `${name}: ${value}`)];
+  const one = `${[...lines, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`;
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(one.repeat(2));
+  const calls = [await server.called(), await server.called()];
+  socket.on('error', () => {}); // 'close' follows.
+  socket.resume().write(one.repeat(MAX_PIPELINED));
+  await once(socket, 'close');
+  for (const { signal } of calls) if (!signal.aborted) await once(signal, 'abort');
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSessionTable } from '../../../src/transports/http/sessions.ts';
+import { createHttpSession, createSessionTable } from '../../../src/transports/http/sessions.ts';
 
 function tableOf(most: number) {
   const clock = { now: 0 };
@@ -52,4 +52,20 @@ test('ids are long and never repeat', () => {
   const ids = Array.from({ length: 5000 }, () => add('x') ?? '');
   assert.equal(new Set(ids).size, ids.length);
   for (const id of ids) assert.match(id, /^[0-9a-f-]{36}$/);
+});
+
+test('of the notifications that wait for a stream, one per list and per resource is sent', () => {
+  const { session, attach } = createHttpSession();
+  const about = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', method, params });
+  session.send(about('notifications/resources/updated', { uri: 'a' }));
+  for (let at = 0; at < 200; at++) session.send(about('notifications/tools/list_changed', { _meta: { at } }));
+  session.send(about('notifications/resources/updated', { uri: 'b' }));
+  const sent: string[] = [];
+  const send = (text: string) => void sent.push(text);
+  attach({ send, reply: send, event() {}, keepAlive() {}, end() {} });
+  assert.deepEqual(sent, [
+    about('notifications/resources/updated', { uri: 'a' }),
+    about('notifications/tools/list_changed', { _meta: { at: 199 } }),
+    about('notifications/resources/updated', { uri: 'b' }),
+  ]);
 });
