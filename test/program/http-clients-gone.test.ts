@@ -9,7 +9,7 @@ import { openStream, startWeb } from '../harness/web.ts';
 
 const URI = 'skill://custom/pdf/SKILL.md';
 
-test('a POST whose SSE stream has closed meanwhile begins nothing (10.13)', async (t) => {
+test('a POST whose SSE stream has closed begins no request (10.13)', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
   const { at } = await startWeb(t, { tree, transport: 'sse' });
   const stream = await openStream(t, at('/mcp'), { verb: 'GET', headers: { accept: 'text/event-stream' } });
@@ -27,7 +27,7 @@ test('a POST whose SSE stream has closed meanwhile begins nothing (10.13)', asyn
   assert.equal(await status, 404);
 });
 
-test('a subscription of a session that is over is not followed (10.13)', async (t) => {
+test('a subscription of a session that has ended is not followed (10.13)', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf', 'old') });
   const skillwire = createSkillwire({ cwd: tree.path, home: tree.at('home'), skipPlugins: true, autoRefresh: false });
   t.after(() => skillwire.close());

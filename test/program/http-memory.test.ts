@@ -10,7 +10,7 @@ import { modern } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 import { ask, initialize, modernHeaders, startWeb } from '../harness/web.ts';
 
-test('what clients say of themselves at length is not kept (10.7)', async (t) => {
+test('long texts in a handshake are not kept (10.7)', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
   const { url, program } = await startWeb(t, { tree, env: { NODE_OPTIONS: '--max-old-space-size=96' } });
   const hello = initialize();
@@ -27,7 +27,7 @@ test('what clients say of themselves at length is not kept (10.7)', async (t) =>
   assert.equal(program.child.exitCode, null);
 });
 
-test('clients that do not read cannot make the server hold more than its limit, nor harm one that reads (10.7)', async (t) => {
+test('clients that do not read take no more memory than the limit, and do not harm one that reads (10.7)', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
   tree.write('skills/pdf/big.txt', 'x'.repeat(16 * 1024 * 1024));
   const { url, program } = await startWeb(t, { tree });
@@ -66,7 +66,7 @@ async function isWhole(answer: IncomingMessage): Promise<boolean> {
   return answer.complete;
 }
 
-test('bodies that are not finished are held only up to a limit, and small requests are served all the while (10.7)', async (t) => {
+test('unfinished bodies take memory only up to a limit, and small requests are served meanwhile (10.7)', async (t) => {
   const { url } = await startWeb(t, { tree: makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') }) });
   const headers = { 'content-type': 'application/json', 'content-length': MAX_BODY };
   const half = Buffer.alloc(MAX_BODY - 1, ' ');

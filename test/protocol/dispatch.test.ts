@@ -36,7 +36,7 @@ const call = (id: number, method: string) => ({ jsonrpc: '2.0', id, method });
 const circle: { self?: unknown } = {};
 circle.self = circle;
 
-test('what cannot be written as JSON is an error of its own call, and handle never rejects (10.1)', async () => {
+test('a value that JSON cannot hold is an error of its own call, and handle never rejects (10.1)', async () => {
   const { answers, faults, send, handle, session } = open([
     { name: 'result', run: () => circle },
     {
@@ -91,7 +91,7 @@ test('a batch has one call in flight at a time (10.2)', async () => {
   assert.match(answers[1].error.message, /a batch has at most 100 messages/);
 });
 
-test('the answers to a batch stay below what one text can hold (10.2)', async () => {
+test('the answers to a batch stay below the limit of one text (10.2)', async () => {
   const text = 'x'.repeat(8 * 1024 * 1024);
   let runs = 0;
   const { answers, send } = open([
@@ -110,7 +110,7 @@ test('the answers to a batch stay below what one text can hold (10.2)', async ()
   assert.match(batch.at(-1).error.message, /send this request by itself/);
 });
 
-test('a batch of a client that is gone is not worked off (10.2)', async () => {
+test('a batch of a client that is gone is not continued (10.2)', async () => {
   let runs = 0;
   const { answers, send, session } = open([
     {

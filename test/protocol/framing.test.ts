@@ -51,7 +51,7 @@ test('a line that is not UTF-8 is dropped and the next one counts', () => {
   }
 });
 
-test('a byte order mark is no part of the line', () => {
+test('a byte order mark is not part of the line', () => {
   assert.deepEqual(split([bytes('\ufeff{}\n')]), ['{}']);
 });
 

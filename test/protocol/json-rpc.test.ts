@@ -15,7 +15,7 @@ import type { Answer } from '../harness/program.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-test('what is nested too deep comes back as an error, and what is not can be encoded again (10.1)', () => {
+test('a message nested too deep is an error, and any other can be encoded again (10.1)', () => {
   const deepest = nested(MAX_NESTING - 2);
   const fine = decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${deepest}}}`) as Answer;
   assert.equal(fine.kind, 'request');
@@ -66,7 +66,7 @@ test('an id and a progress token are text of a bounded length or a whole number 
   assert.match(long.error.message, /id is over 1024 characters/);
 });
 
-test('the id of a message is found in what is left of it, if it is there (10.23)', () => {
+test('the id of a dropped message is found in its first or last bytes (10.23)', () => {
   const rows: readonly (readonly [start: string, end: string, id: unknown])[] = [
     ['{"jsonrpc":"2.0","id":7,"method":"x', '', 7],
     ['{ "id" : "a\\"b" , "method":"x', '', 'a"b'],

@@ -31,7 +31,7 @@ function open(methods: readonly Method[], output: Writable = new PassThrough()) 
   return { input, output, served, stop, written };
 }
 
-test('the end of the input waits for what is in flight', async () => {
+test('the end of the input waits for the requests in flight', async () => {
   const gate = createGate();
   const held = { name: 'held', run: async () => ({ done: await gate.pass() }) };
   const { input, served, written } = open([held, { name: 'ping', run: () => ({}) }]);
@@ -43,7 +43,7 @@ test('the end of the input waits for what is in flight', async () => {
   assert.deepEqual(idsIn(written()), [1]);
 });
 
-test('a stop that came before the beginning ends it at once', async () => {
+test('a stop signal that fired before the start ends it at once', async () => {
   const { input, stop, served, written } = open([{ name: 'ping', run: () => ({}) }]);
   stop.abort();
   input.write(line(1, 'ping'));
@@ -51,7 +51,7 @@ test('a stop that came before the beginning ends it at once', async () => {
   assert.equal(written(), '');
 });
 
-test('an input that breaks is one that has ended', async () => {
+test('an input that breaks counts as ended', async () => {
   const { input, served, written } = open([{ name: 'ping', run: () => ({}) }]);
   input.write(line(1, 'ping'));
   await new Promise((done) => setTimeout(done, 20));
@@ -60,14 +60,14 @@ test('an input that breaks is one that has ended', async () => {
   assert.deepEqual(idsIn(written()), [1]);
 });
 
-test('an output that breaks ends it, whatever is still in flight', async () => {
+test('an output that breaks ends it, with requests still in flight', async () => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('nobody there')) });
   const { input, served } = open([{ name: 'held', run: () => new Promise(() => {}) }], output);
   input.write(line(1, 'held') + line(2, 'unknown'));
   await served;
 });
 
-test('an output that nobody reads does not keep it from ending once the input has ended (10.12)', async () => {
+test('a client that does not read does not keep it from ending once the input has ended (10.12)', async () => {
   for (const count of [1, 200]) {
     const output = new Writable({ highWaterMark: 1024, write() {} });
     const big = { name: 'big', run: () => ({ text: 'x'.repeat(100_000) }) };
@@ -147,7 +147,7 @@ test('answers that come to megabytes leave in several writes', async () => {
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) > 20 * text.length);
 });
 
-test('while the output is full nothing more is read, lines that are no text included', async () => {
+test('while the output is full nothing more is read, not even lines that are not UTF-8', async () => {
   let read = 0;
   const input = new Readable({
     highWaterMark: 1,

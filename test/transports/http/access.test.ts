@@ -36,7 +36,7 @@ test('a loopback server is reached by loopback names alone, with any port', () =
   for (const name of refused) assert.equal(host(name), 'refused', String(name));
 });
 
-test('a server bound elsewhere is also reached by its own name and by number, which nobody can rebind', () => {
+test('a server bound elsewhere is also reached by its own name and by address, which cannot be rebound', () => {
   const wide = { host: '0.0.0.0' };
   assert.equal(host('192.168.0.7:3333', wide), 'allowed');
   assert.equal(host('[fe80::1]:3333', wide), 'allowed');
@@ -46,12 +46,12 @@ test('a server bound elsewhere is also reached by its own name and by number, wh
   assert.equal(host('[fd00::1]', { allowHosts: ['fd00::1'] }), 'allowed');
 });
 
-test('a page is not ours for being addressed by number', () => {
+test('an origin that is an address is not allowed because addresses are', () => {
   assert.equal(origin('http://6.6.6.6', { host: '0.0.0.0' }), 'refused');
   assert.equal(origin('http://192.168.0.7', { host: '192.168.0.7' }), 'allowed');
 });
 
-test('an origin passes when its host is ours or when it was allowed by name', () => {
+test('an origin is allowed when its host is this server or when it is listed', () => {
   for (const name of ['http://localhost:6274', 'https://127.0.0.1', 'http://[::1]:1', 'HTTP://LocalHost'])
     assert.equal(origin(name), 'allowed', name);
   const refused = [
@@ -77,7 +77,7 @@ test('an origin passes when its host is ours or when it was allowed by name', ()
   assert.equal(origin('https://app.example.com:8443', allowed), 'refused');
 });
 
-test('only the token itself is taken for the token', () => {
+test('only the exact token is accepted', () => {
   const doors = createAccess({ ...local, token: 's3cret' });
   for (const right of ['Bearer s3cret', 'bearer s3cret', 'Bearer  s3cret '])
     assert.equal(doors.challenge({ authorization: right }), undefined, right);
@@ -100,7 +100,7 @@ test('a port that others can reach is not opened without a token', () => {
   assert.match(findAccessFault({ ...open, token: 'a', noAuth: true }) ?? '', /contradict/);
 });
 
-test('the doors stand before every path and verb', async (t) => {
+test('access is checked before every path and verb', async (t) => {
   const { url, at } = await startWeb(t, { tree: makeTree(t), env: { SKILLWIRE_TOKEN: 's3cret' } });
   for (const path of ['/mcp', '/messages?sessionId=x', '/', '/healthz']) {
     for (const verb of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT']) {

@@ -49,7 +49,7 @@ test('a cancelled call gets no answer, and its POST ends', async (t) => {
   assert.deepEqual([status, text], [202, '']);
 });
 
-test('what is said before the answer makes it a stream that ends with the answer', async (t) => {
+test('a notification before the response makes it a stream that ends with the response', async (t) => {
   const server = await startSlow(t);
   const asking = ask(server.url, waitModern);
   const call = await server.called();
@@ -61,7 +61,7 @@ test('what is said before the answer makes it a stream that ends with the answer
   assert.equal(json.result.content[0].text, 'whole');
 });
 
-test('a call that takes long becomes a stream, so that nobody in between hangs up', async (t) => {
+test('the response to a long call becomes a stream, so that no proxy closes the connection', async (t) => {
   const server = await startSlow(t, { streamKeepAliveMs: 20 });
   const asking = openStream(t, server.url, waitModern);
   const call = await server.called();
@@ -72,7 +72,7 @@ test('a call that takes long becomes a stream, so that nobody in between hangs u
   assert.equal(await stream.ended, true);
 });
 
-test('a client that takes no streams gets the answer alone', async (t) => {
+test('a client that accepts no streams gets the response alone', async (t) => {
   const server = await startSlow(t);
   const asking = ask(server.url, { ...waitModern, headers: { ...waitModern.headers, accept: 'application/json' } });
   const call = await server.called();
@@ -83,7 +83,7 @@ test('a client that takes no streams gets the answer alone', async (t) => {
   assert.equal(json.result.content[0].text, 'whole');
 });
 
-test('ending finishes what was asked, begins nothing new, and closes every stream', async (t) => {
+test('closing answers requests in flight, begins no others, and ends every stream', async (t) => {
   const server = await startSlow(t);
   const id = await openSession(server.url);
   const stream = await openStream(t, server.url, { headers: { 'mcp-session-id': id } });
@@ -103,7 +103,7 @@ test('ending finishes what was asked, begins nothing new, and closes every strea
   await assert.rejects(ask(server.url, waitModern), /ECONNREFUSED|hang up/);
 });
 
-test('while the last answers are given, whoever comes anew is told that the server is stopping (11.28)', async (t) => {
+test('while the last requests are answered, new ones get 503 (11.28)', async (t) => {
   const server = await startSlow(t);
   const asking = ask(server.url, waitModern);
   const call = await server.called();
@@ -166,7 +166,7 @@ test('embedded, it listens where it is told, for whom it is told, and not for ev
   await Promise.all([http.close(), sse.close()]);
 });
 
-test('health tells the state and counts, and nothing of what is served', async (t) => {
+test('health shows the state and counts, and no contents', async (t) => {
   const tree = makeTree(t, { '.claude/skills/very-private/SKILL.md': skillText('very-private') });
   const { url, at, program } = await startWeb(t, { tree });
   await program.waitForStderr(/ready/);
@@ -193,7 +193,7 @@ test('every request is one JSON line at debug level, without what it carried', a
   assert.doesNotMatch(program.stderr(), /secret/);
 });
 
-test('a port in use, a host that is none and one that is too open are one line each', async (t) => {
+test('a port in use, an unknown host and a host without a token are one line each', async (t) => {
   const tree = makeTree(t);
   const { url } = await startWeb(t, { tree });
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
@@ -219,7 +219,7 @@ test('a port in use, a host that is none and one that is too open are one line e
   }
 });
 
-test('a connection that has asked nothing does not hold up the end', async (t) => {
+test('a connection without a request does not delay closing', async (t) => {
   const server = await startSlow(t, { lastResponsesMs: 60_000 });
   const socket = connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
@@ -229,7 +229,7 @@ test('a connection that has asked nothing does not hold up the end', async (t) =
   socket.destroy();
 });
 
-test('a client that dawdles over its headers or its body is dropped', async (t) => {
+test('a client that sends its headers or its body too slowly is dropped', async (t) => {
   const server = await startSlow(t, { headersMs: 200, requestMs: 300, checkMs: 50 });
   const half = await keepOpen(t, server.port);
   assert.match(await half('POST /mcp HTTP/1.1\r\nHost: loc'), /^HTTP\/1.1 408 /);
@@ -239,7 +239,7 @@ test('a client that dawdles over its headers or its body is dropped', async (t) 
   assert.match(await body(head), /^HTTP\/1.1 408 /);
 });
 
-test('headers over 16 KiB and what is no HTTP are refused', async (t) => {
+test('headers over 16 KiB and bytes that are not HTTP are refused', async (t) => {
   const server = await startSlow(t);
   const long = await keepOpen(t, server.port);
   assert.match(
@@ -250,7 +250,7 @@ test('headers over 16 KiB and what is no HTTP are refused', async (t) => {
   assert.match(await odd('hello\r\n\r\n'), /^HTTP\/1.1 400 /);
 });
 
-test('beyond the most connections a new one is closed, and the others live on', async (t) => {
+test('beyond the limit of connections a new one is closed, and the others stay open', async (t) => {
   const server = await startSlow(t, { connections: 2 });
   const health = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
   const [one, two] = [await keepOpen(t, server.port), await keepOpen(t, server.port)];

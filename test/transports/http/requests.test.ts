@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accepts } from '../../../src/transports/http/requests.ts';
 
-test('what a client accepts is read off its header', () => {
+test('the accepted types are read from the Accept header', () => {
   const rows: readonly (readonly [string | undefined, string, boolean])[] = [
     [undefined, 'application/json', true],
     ['*/*', 'application/json', true],

@@ -15,7 +15,7 @@ async function start(t: TestContext) {
   return { tree, ...(await startWeb(t, { tree, transport: 'sse' })) };
 }
 
-test('the stream names the path to post to, and carries every answer', async (t) => {
+test('the stream names the path to post to, and carries every response', async (t) => {
   const { url, at } = await start(t);
   const stream = await openStream(t, url);
   assert.equal(stream.headers['content-type'], 'text/event-stream');
@@ -29,7 +29,7 @@ test('the stream names the path to post to, and carries every answer', async (t)
   assert.equal((await stream.message()).error.code, -32700);
 });
 
-test('equal ids of clients side by side each find their own stream', async (t) => {
+test('equal ids of several clients are each answered on their own stream', async (t) => {
   const { url, at } = await start(t);
   await Promise.all(
     names.map(async (name) => {
@@ -42,7 +42,7 @@ test('equal ids of clients side by side each find their own stream', async (t) =
   );
 });
 
-test('a session is over with its stream', async (t) => {
+test('a session ends with its stream', async (t) => {
   const { url, at } = await start(t);
   const stream = await openStream(t, url);
   const { data } = await stream.next();
@@ -105,7 +105,7 @@ test('no client can have more in flight than the limit', async (t) => {
   stream.close();
 });
 
-test('what belongs to streamable HTTP is not served', async (t) => {
+test('verbs and paths of streamable HTTP are not served', async (t) => {
   const { url, at } = await start(t);
   const { status, headers } = await ask(url, { body: initialize() });
   assert.deepEqual([status, headers.allow], [405, 'GET']);

@@ -36,7 +36,7 @@ test('a legacy client opens a session, uses it, and ends it', async (t) => {
   assert.equal((await ask(url, { headers })).status, 404);
 });
 
-test('a session that is not named is asked for, and one that is unknown is over', async (t) => {
+test('a missing session id is 400, and an unknown one is 404', async (t) => {
   const { url } = await start(t);
   const unnamed = await ask(url, { body: listTools });
   assert.equal(unnamed.status, 400);
@@ -54,7 +54,7 @@ test('a handshake that fails leaves no session', async (t) => {
   assert.equal((await ask(at('/healthz'))).json.sessions, 0);
 });
 
-test('a modern request needs no session, and gets none', async (t) => {
+test('a modern request needs no session and opens none', async (t) => {
   const { url, at } = await start(t);
   const params = modern({ name: 'skill', arguments: { name: 'pdf' } });
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
@@ -71,7 +71,7 @@ test('a modern request needs no session, and gets none', async (t) => {
   assert.equal((await ask(at('/healthz'))).json.sessions, 0);
 });
 
-test('headers that say something else than the body are refused', async (t) => {
+test('headers that differ from the body are refused', async (t) => {
   const { url } = await start(t);
   const method = 'tools/call';
   const right = { ...modernHeaders(method, 'skill') };
@@ -99,7 +99,7 @@ test('headers that say something else than the body are refused', async (t) => {
   }
 });
 
-test('an unknown method is 404 to a modern client and an answer to a legacy one', async (t) => {
+test('an unknown method is 404 for a modern client and 200 for a legacy one', async (t) => {
   const { url } = await start(t);
   const body = { jsonrpc: '2.0', id: 1, method: 'no/such' };
   const modernly = await ask(url, { headers: modernHeaders('no/such'), body: { ...body, params: modern() } });
@@ -109,7 +109,7 @@ test('an unknown method is 404 to a modern client and an answer to a legacy one'
   assert.deepEqual([legacy.status, legacy.json.error.code], [200, -32601]);
 });
 
-test('a version header that nobody speaks is refused on every verb', async (t) => {
+test('an unknown version header is refused on every verb', async (t) => {
   const { url } = await start(t);
   const headers = { 'mcp-session-id': await openSession(url), 'mcp-protocol-version': 'v999' };
   assert.equal((await ask(url, { headers, body: listTools })).status, 400);
@@ -117,7 +117,7 @@ test('a version header that nobody speaks is refused on every verb', async (t) =
   assert.equal((await ask(url, { verb: 'DELETE', headers })).status, 400);
 });
 
-test('a subscription is an event stream, told of changes, and ended by the server with an answer', async (t) => {
+test('a subscription is an event stream of changes that the server ends with a response', async (t) => {
   const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
   const { url, program } = await startWeb(t, { tree });
   const stream = await openStream(t, url, {
@@ -143,7 +143,7 @@ test('a subscription is an event stream, told of changes, and ended by the serve
   assert.equal(await program.exit(), 0);
 });
 
-test('a legacy client is told of changes on its GET stream, also of one that came before it opened', async (t) => {
+test('a legacy client gets changes on its GET stream, also one from before the stream', async (t) => {
   const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
   const { url, program } = await startWeb(t, { tree });
   const headers = { 'mcp-session-id': await openSession(url) };
@@ -163,7 +163,7 @@ test('a legacy client is told of changes on its GET stream, also of one that cam
   assert.equal(await first.ended, true);
 });
 
-test('equal ids of many clients each find their own answer', async (t) => {
+test('equal ids of many clients are each answered on their own response', async (t) => {
   const names = Array.from({ length: 20 }, (_, at) => `skill-${at}`);
   const tree = makeTree(
     t,
@@ -183,7 +183,7 @@ test('equal ids of many clients each find their own answer', async (t) => {
   );
 });
 
-test('what is no JSON-RPC over HTTP is told why', async (t) => {
+test('a request that is not JSON-RPC over HTTP is refused with the reason', async (t) => {
   const { url, at } = await start(t);
   const json = { body: listTools };
   const rows: readonly (readonly [string, number, Parameters<typeof ask>[1], string?])[] = [
@@ -192,7 +192,7 @@ test('what is no JSON-RPC over HTTP is told why', async (t) => {
     ['not a message', 400, { raw: '7' }],
     ['an empty body', 400, { raw: '', verb: 'POST' }],
     ['a batch', 400, { raw: '[]' }],
-    ['a batch of strangers', 400, { raw: JSON.stringify([listTools]) }],
+    ['a batch without a session', 400, { raw: JSON.stringify([listTools]) }],
     ['another type', 415, { ...json, headers: { 'content-type': 'text/plain' } }],
     ['no type', 415, { verb: 'POST' }],
     ['another charset', 415, { ...json, headers: { 'content-type': 'application/json; charset=latin1' } }],
@@ -208,14 +208,14 @@ test('what is no JSON-RPC over HTTP is told why', async (t) => {
   assert.equal((await ask(at('/mcp/'), json)).status, 404);
 });
 
-test('a subscription is refused to a client that takes no streams', async (t) => {
+test('a subscription of a client that accepts no streams is refused', async (t) => {
   const { url } = await startWeb(t, { tree: makeTree(t) });
   const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: modern({ notifications: {} }) };
   const headers = { ...modernHeaders('subscriptions/listen'), accept: 'application/json' };
   assert.equal((await ask(url, { body: message, headers })).status, 406);
 });
 
-test('JSON is JSON, whatever else its type says of it', async (t) => {
+test('JSON is accepted with any parameter of its type except another character set', async (t) => {
   const { url } = await start(t);
   for (const type of ['application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"; version=1']) {
     assert.equal((await ask(url, { body: initialize(), headers: { 'content-type': type } })).status, 200, type);
@@ -239,7 +239,7 @@ test('a body over 32 MiB is refused, announced or not', async (t) => {
   assert.equal((await ask(url, { body: initialize() })).status, 200);
 });
 
-test('a client that takes only event streams gets one', async (t) => {
+test('a client that accepts only event streams gets one', async (t) => {
   const { url } = await start(t);
   const { status, headers, json } = await ask(url, { headers: { accept: 'text/event-stream' }, body: initialize() });
   assert.equal(status, 200);
@@ -248,7 +248,7 @@ test('a client that takes only event streams gets one', async (t) => {
   assert.equal(typeof headers['mcp-session-id'], 'string');
 });
 
-test('a client that opens with GET finds the older transport on the same port', async (t) => {
+test('a client that begins with GET uses the older transport on the same port', async (t) => {
   const { url, at } = await start(t);
   const stream = await openStream(t, url);
   const { event, data } = await stream.next();
