@@ -21,6 +21,7 @@ import { backgroundDelay } from '../../wait.ts';
 import { type HeaderFields, HttpError, UpstreamError } from './connection.ts';
 import { REFUSALS } from './http-client.ts';
 import { MAX_CAPABILITIES, MAX_NAME, PROBE_MS } from './limits.ts';
+import { limited } from './open-requests.ts';
 import { type ParamHeader, paramHeaders } from './param-headers.ts';
 import { metaOf, type RequestOptions, type RpcClient } from './rpc-client.ts';
 
@@ -170,6 +171,17 @@ function announces({ capabilities }: McpClient, name: string): boolean {
 }
 
 async function findDialect(rpc: RpcClient, options: NegotiationOptions): Promise<Handshake> {
+  // The handshake that is not chosen is cancelled: its response could start a session.
+  const attempt = limited(options.signal);
+  try {
+    return await firstHandshake(rpc, { ...options, signal: attempt.signal });
+  } finally {
+    attempt.abort();
+    attempt.release();
+  }
+}
+
+async function firstHandshake(rpc: RpcClient, options: NegotiationOptions): Promise<Handshake> {
   if (options.known === 'legacy') return initialize(rpc, options);
   const discovered = discover(rpc, options);
   const outcome = await Promise.race([discovered.catch((error: unknown) => asError(error)), backgroundDelay(PROBE_MS)]);
@@ -188,7 +200,10 @@ async function discover(rpc: RpcClient, { client, timeout, signal }: Negotiation
   const ask = async (version: string) => {
     const dialect = modernDialect(version, client);
     const headers = { ...dialect.headers('server/discover', {}), [HEADERS.version]: version };
-    return { dialect, result: await rpc.request('server/discover', dialect.seal({}), { headers, timeout, signal }) };
+    return {
+      dialect,
+      result: await rpc.request('server/discover', dialect.seal({}), { headers, timeout, signal }),
+    };
   };
   const [newest = ''] = MODERN_VERSIONS;
   const { dialect, result } = await ask(newest).catch((error: unknown) => {
@@ -221,7 +236,7 @@ function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Hand
   const send = (method: string, params: Params, { paramHeaders: mirrored = [], ...options }: McpRequestOptions) => {
     const args = mirrors && isObject(params.arguments) ? params.arguments : {};
     const headers = { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
-    return rpc.request(method, dialect.seal(params), { ...options, headers, cancelByClosing: dialect.usesStreams });
+    return rpc.request(method, dialect.seal(params), { ...options, headers, notifyOnCancel: !mirrors });
   };
   const mcp: McpClient = {
     version: dialect.version,

@@ -14,6 +14,8 @@ export const KILL_MS = 1000;
 export const KILL_LOOK_MS = 50;
 /** Milliseconds after an exit in which output that is still in the pipe is read. */
 export const DRAIN_MS = 20;
+/** Milliseconds between the end of a pipe and the end of the connection, in which the exit of the process may be reported. */
+export const PIPE_CLOSED_MS = 1000;
 
 /** Characters of a message while no request is pending. A notification is short, and decoding a long one blocks everybody. */
 export const MAX_UNSOLICITED = 1024 * 1024;

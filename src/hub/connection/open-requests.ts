@@ -54,7 +54,7 @@ interface Limited {
  * A signal that fires with `parent`, after that many milliseconds, or when told to. `AbortSignal.any` is not used: each
  * use leaves a reference behind in a parent that lives long.
  */
-function limited(parent: AbortSignal, milliseconds?: number): Limited {
+export function limited(parent: AbortSignal, milliseconds?: number): Limited {
   const control = new AbortController();
   const abort = () => control.abort();
   const timer = milliseconds === undefined ? undefined : setTimeout(abort, milliseconds);

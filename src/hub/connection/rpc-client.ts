@@ -45,8 +45,8 @@ export interface RpcRequestOptions extends RequestOptions {
   readonly headers?: HeaderFields;
   /** See OutgoingMessage. */
   readonly startsSession?: boolean;
-  /** Closing the response stream cancels the request; otherwise a notification does. */
-  readonly cancelByClosing?: boolean;
+  /** Tells the server by a notification when the request is cancelled. Not for a handshake, nor where closing the stream does. */
+  readonly notifyOnCancel?: boolean;
 }
 
 export interface RpcEvents {
@@ -125,10 +125,13 @@ export class RpcClient {
         settle();
         resolve(result);
       };
-      const progress = (report: Params) => {
-        restartTimer();
-        onProgress?.(report);
-      };
+      // Progress that was not asked for does not prolong a request.
+      const progress =
+        onProgress &&
+        ((report: Params) => {
+          restartTimer();
+          onProgress(report);
+        });
       this.#pending.set(idKey(id), { method, fail, succeed, progress });
       signal?.addEventListener('abort', onAbort);
       restartTimer();
@@ -146,9 +149,8 @@ export class RpcClient {
     return this.connection.close();
   }
 
-  #cancel(requestId: Id, reason: string, { cancelByClosing = false }: RpcRequestOptions): void {
-    if (!(cancelByClosing && this.connection.streamPerRequest))
-      this.notify('notifications/cancelled', { requestId, reason });
+  #cancel(requestId: Id, reason: string, { notifyOnCancel = false }: RpcRequestOptions): void {
+    if (notifyOnCancel) this.notify(CANCELLED, { requestId, reason });
     this.connection.cancel(requestId);
   }
 
@@ -198,6 +200,7 @@ export class RpcClient {
         break;
       case 'notification':
         if (message.method === PROGRESS) this.#handleProgress(message.params);
+        else if (message.method === CANCELLED) this.#handleCancelled(message.params);
         else this.#events.notification(message.method);
     }
   }
@@ -218,10 +221,17 @@ export class RpcClient {
     const { progressToken: token } = params;
     const pending = typeof token === 'number' ? this.#pending.get(idKey(token)) : undefined;
     try {
-      pending?.progress(params);
+      pending?.progress?.(params);
     } catch (error) {
       pending?.fail(new UpstreamError(`progress could not be passed on: ${messageOf(error)}`));
     }
+  }
+
+  /** A server ends a subscription by cancelling our request for it. */
+  #handleCancelled({ requestId: id }: Params): void {
+    if (typeof id !== 'number') return;
+    this.connection.answered(id);
+    this.#pending.get(idKey(id))?.fail(new UpstreamError('the server cancelled the request'));
   }
 
   #handleRequest({ id, method }: Request): void {
@@ -261,6 +271,7 @@ export function metaOf({ _meta }: Params): Params {
 // --- internal ---
 
 const PROGRESS = 'notifications/progress';
+const CANCELLED = 'notifications/cancelled';
 const MESSAGE_START = /^\s*[[{]/;
 /** Requests that change nothing on the server. */
 const REPEATABLE: ReadonlySet<string> = new Set([
@@ -276,5 +287,5 @@ interface Pending {
   readonly method: string;
   succeed(result: Params): void;
   fail(error: Error): void;
-  progress(params: Params): void;
+  readonly progress: ((params: Params) => void) | undefined;
 }

@@ -15,7 +15,7 @@ import { delay } from '../../wait.ts';
 import type { Redact } from '../config/redact.ts';
 import { commandLine, type Environment } from './command.ts';
 import { type Connection, type ConnectionEvents, MessageTooLong, ServerExit, UpstreamError } from './connection.ts';
-import { DRAIN_MS, MAX_LAST_LINE, MAX_MESSAGE, MAX_STDERR_LINE, MAX_UNREAD } from './limits.ts';
+import { DRAIN_MS, MAX_LAST_LINE, MAX_MESSAGE, MAX_STDERR_LINE, MAX_UNREAD, PIPE_CLOSED_MS } from './limits.ts';
 import type { ProcessGroups } from './process.ts';
 
 export interface StdioTarget {
@@ -68,7 +68,6 @@ export function openStdioConnection(target: StdioTarget, events: ConnectionEvent
       events.text(text);
     },
   });
-  stdin.on('error', () => {}); // A server that no longer reads is about to exit, or requests time out.
 
   return {
     streamPerRequest: false,
@@ -127,6 +126,11 @@ function failedConnection(error: Error, events: ConnectionEvents): Connection {
 /** Settles with the reason when the process has ended or could not be started. */
 function endOf(child: ChildProcess, { command, cwd }: StdioTarget, lastLine: () => string): Promise<Error> {
   return new Promise((done) => {
+    // A server that has closed a pipe cannot be used. When it has exited, `exit` says more.
+    const pipeClosed = (name: string) =>
+      setTimeout(() => done(new UpstreamError(`the server closed its ${name}`)), PIPE_CLOSED_MS).unref();
+    child.stdin?.on('error', () => pipeClosed('stdin'));
+    child.stdout?.once('end', () => pipeClosed('stdout'));
     child.once('error', (error) => {
       const isMissing = 'code' in error && error.code === 'ENOENT';
       const why = isMissing

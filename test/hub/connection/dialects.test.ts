@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { createHub, type HubConfig } from '../../../src/hub/index.ts';
 import { eventually } from '../../harness/hub.ts';
+import { connectTo, startLegacyWeb } from '../../harness/legacy-web.ts';
 import { startUpstreamWeb } from '../../harness/sdk-servers.ts';
 
 const json = async (request: IncomingMessage) => {
@@ -91,4 +92,23 @@ test('a server without capabilities is asked for tools all the same', async (t) 
   );
   const hub = await connect(t, { url: web.url });
   assert.equal(hub.tools().length, 1);
+});
+
+test('the handshake that is not chosen has no effect: a late response sets neither version nor session', async (t) => {
+  const web = await startLegacyWeb(t, async ({ method, id, json, verb, stream, event }) => {
+    if (verb === 'GET') {
+      stream();
+      setTimeout(() => event({ id: 'theirs', method: 'ping' }), 3000);
+      return true;
+    }
+    if (method !== 'server/discover') return false;
+    await new Promise((done) => setTimeout(done, 4500));
+    json(200, { id, result: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } });
+    return true;
+  });
+  await connectTo(t, { url: web.url });
+  const reply = () => web.exchanges.find(({ verb, method }) => verb === 'POST' && method === '');
+  await eventually(() => reply() !== undefined, 'our response to its ping');
+  assert.equal(reply()?.request.headers['mcp-protocol-version'], '2025-11-25');
+  assert.equal(web.count('notifications/cancelled'), 0);
 });

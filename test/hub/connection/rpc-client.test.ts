@@ -186,3 +186,19 @@ for (const type of ['http', 'sse']) {
     await eventually(() => open === 0, 'none of them to stay');
   });
 }
+
+/** Answers each request by a script in which `id` is the request's id. */
+const answering = (script: string) =>
+  `const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+   process.stdin.on('data', (chunk) => { const { id } = JSON.parse(chunk); ${script} });`;
+
+test('progress that was not asked for does not prolong a request', async (t) => {
+  const progress = `send({ method: 'notifications/progress', params: { progressToken: id, progress: 1 } })`;
+  const { rpc } = open(t, answering(`setInterval(() => ${progress}, 50)`));
+  await assert.rejects(rpc.request('x', {}, { timeout: 600 }), /no answer to x within 600 ms/);
+});
+
+test('a request that the server cancels fails at once', async (t) => {
+  const { rpc } = open(t, answering(`send({ method: 'notifications/cancelled', params: { requestId: id } })`));
+  await assert.rejects(rpc.request('x', {}), /the server cancelled the request/);
+});

@@ -65,6 +65,17 @@ test('a response that is not UTF-8 is used, with replacement characters', async 
   assert.deepEqual(await open(t, script).rpc.request('x', {}), { text: 'caf\ufffd' });
 });
 
+for (const [name, script] of [
+  ['stdin', `process.stdin.destroy(); require('node:fs').closeSync(0); setInterval(() => {}, 1000)`],
+  ['stdout', `require('node:fs').closeSync(1); setInterval(() => {}, 1000)`],
+] as const) {
+  test(`a request to a server that has closed its ${name} fails soon`, { skip: !isLinux }, async (t) => {
+    const { rpc } = open(t, script);
+    await new Promise((done) => setTimeout(done, 300));
+    await assert.rejects(rpc.request('x', {}), new RegExp(`the server closed its ${name}`));
+  });
+}
+
 test('without file descriptors a server is not started, and the reason is given (10.5)', { skip: !isLinux }, (t) => {
   const tree = makeTree(t);
   const hub = new URL('../../../../dist/hub/index.js', import.meta.url).href;
