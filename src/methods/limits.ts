@@ -6,7 +6,7 @@ export const LONGEST_NAME = 4096;
 /** Nothing that is listed has a longer URI: those of skills stop at a fifth of it. */
 export const LONGEST_URI = 65_536;
 
-/** A cursor holds a name or a URI and a hash, in base64. */
+/** A cursor is a hash and a name or a URI, in base64. */
 export const LONGEST_CURSOR = 100_000;
 
 /** Resources that one client may subscribe to; far more than any client shows, and each is compared at every refresh. */
