@@ -3,18 +3,19 @@
  * Owns: the wiring, when it starts and ends. Leaves alone: how messages come and go (transports/), which sources there
  * are besides the skills of this machine (index.ts adds the hub).
  */
-import { createFirstLists } from './catalog/first-lists.ts';
+import { createFirstLists, type FirstLists } from './catalog/first-lists.ts';
 import { createRegistry, type Refreshed, type Registry } from './catalog/registry.ts';
 import { startTriggers } from './catalog/triggers.ts';
 import { type Settings, TOOL_NAMES } from './config.ts';
 import { type Log, stackOf } from './log.ts';
 import { cancelled, discoveryMethods, handshakeMethods } from './methods/lifecycle.ts';
-import { createPromptTable, promptMethods } from './methods/prompts.ts';
+import type { EncodedList } from './methods/pagination.ts';
+import { createPromptTable, type PromptTable, promptMethods } from './methods/prompts.ts';
 import { createResourceUpdates, resourceState, subscribeMethods } from './methods/resource-updates.ts';
 import { resourceMethods, resourcesDiffer } from './methods/resources.ts';
 import { createSkillsExtension } from './methods/skills-extension.ts';
 import { createSubscriptions, encodeUpdate, type ListTopic } from './methods/subscriptions.ts';
-import { createToolTable, toolMethods } from './methods/tools.ts';
+import { createToolTable, type ToolTable, toolMethods } from './methods/tools.ts';
 import type { Problem, Snapshot, Source, UpstreamStatus } from './model.ts';
 import { createDispatcher, type Handle, legacyEra, modernEra, type Peer, SKILLS_EXTENSION } from './protocol/index.ts';
 import { createSkillSource } from './skills/source.ts';
@@ -58,54 +59,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
   const sources: readonly Source[] = [createSkillSource(settings, log.info), ...added];
   const lists = createFirstLists(sources, () => registry);
   const registry: Registry = createRegistry(sources, { ...settings, isComplete: lists.isComplete });
-  const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, lists, settings.cwd, log);
-  const table = createToolTable(own, { ...settings, omitForExtension: settings.tools === 'auto' });
-  const skills = createSkillsExtension(lists, log);
-  const prompts = settings.prompts ? createPromptTable(settings) : undefined;
-  const updates = createResourceUpdates(registry, lists, resourceState, report('a notification of changes'));
-  const topics: ListTopic[] = [
-    {
-      key: 'toolsListChanged',
-      method: 'notifications/tools/list_changed',
-      differs: (before, after, peer) => !table.list(before, peer).equals(table.list(after, peer)),
-    },
-    { key: 'resourcesListChanged', method: 'notifications/resources/list_changed', differs: resourcesDiffer },
-  ];
-  if (prompts)
-    topics.push({
-      key: 'promptsListChanged',
-      method: 'notifications/prompts/list_changed',
-      differs: (before, after, peer) => !prompts.list(before, peer).equals(prompts.list(after, peer)),
-    });
-  const subscriptions = createSubscriptions(registry, lists, topics, updates, report('a notification of changes'));
-  const introduction = {
-    server: { name: 'skillwire', version: VERSION },
-    capabilities: {
-      tools: { listChanged: true },
-      resources: { subscribe: true, listChanged: true },
-      ...(prompts ? { prompts: { listChanged: true } } : {}),
-      extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
-    },
-    instructions: (peer: Peer) => instructionsFor(table.ownFor(peer)),
-  };
-  const shared = [
-    ...toolMethods(registry, lists, table),
-    ...resourceMethods(lists),
-    ...skills.methods,
-    ...(prompts ? promptMethods(lists, prompts, loadText) : []),
-  ];
-  const eras = [
-    modernEra(
-      { methods: [...discoveryMethods(introduction), ...shared, ...subscriptions.methods], notifications: [cancelled] },
-      introduction.server,
-    ),
-    legacyEra({
-      methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, encodeUpdate)],
-      notifications: [cancelled, ...subscriptions.notifications],
-    }),
-  ];
-  const handle = createDispatcher(eras, (method, error) => report(method)(error));
-
+  const { handle, table, skills, subscriptions } = createMethods(settings, registry, lists, report);
   const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...skills.problems(snapshot)];
   const status = () => sources.flatMap((source) => source.status?.() ?? []);
   const endSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
@@ -143,6 +97,69 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
 }
 
 // --- internal ---
+
+/** Reports errors of one part of the program. */
+type Report = (what: string) => (error: unknown) => void;
+
+/** The methods of both eras, and what else needs them. */
+function createMethods(settings: Settings, registry: Registry, lists: FirstLists, report: Report) {
+  const { log } = settings;
+  const own = createOwnTools(settings.tools === 'auto' ? TOOL_NAMES : settings.tools, lists, settings.cwd, log);
+  const table = createToolTable(own, { ...settings, omitForExtension: settings.tools === 'auto' });
+  const skills = createSkillsExtension(lists, log);
+  const prompts = settings.prompts ? createPromptTable(settings) : undefined;
+  const updates = createResourceUpdates(registry, lists, resourceState, report('a notification of changes'));
+  const subscriptions = createSubscriptions(
+    registry,
+    lists,
+    topicsOf(table, prompts),
+    updates,
+    report('a notification of changes'),
+  );
+  const introduction = {
+    server: { name: 'skillwire', version: VERSION },
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      ...(prompts ? { prompts: { listChanged: true } } : {}),
+      extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
+    },
+    instructions: (peer: Peer) => instructionsFor(table.ownFor(peer)),
+  };
+  const shared = [
+    ...toolMethods(registry, lists, table),
+    ...resourceMethods(lists),
+    ...skills.methods,
+    ...(prompts ? promptMethods(lists, prompts, loadText) : []),
+  ];
+  const eras = [
+    modernEra(
+      { methods: [...discoveryMethods(introduction), ...shared, ...subscriptions.methods], notifications: [cancelled] },
+      introduction.server,
+    ),
+    legacyEra({
+      methods: [...handshakeMethods(introduction), ...shared, ...subscribeMethods(updates, encodeUpdate)],
+      notifications: [cancelled, ...subscriptions.notifications],
+    }),
+  ];
+  const handle = createDispatcher(eras, (method, error) => report(method)(error));
+  return { handle, table, skills, subscriptions };
+}
+
+function topicsOf(tools: ToolTable, prompts: PromptTable | undefined): readonly ListTopic[] {
+  const topicOf = (name: string, differs: ListTopic['differs']): ListTopic => {
+    return { key: `${name}ListChanged`, method: `notifications/${name}/list_changed`, differs };
+  };
+  const listDiffers =
+    <T>(list: (snapshot: Snapshot, peer: Peer) => EncodedList<T>): ListTopic['differs'] =>
+    (before, after, peer) =>
+      !list(before, peer).equals(list(after, peer));
+  return [
+    topicOf('tools', listDiffers(tools.list)),
+    topicOf('resources', resourcesDiffer),
+    ...(prompts ? [topicOf('prompts', listDiffers(prompts.list))] : []),
+  ];
+}
 
 const withoutReason = ({ reason: _reason, ...status }: UpstreamStatus): UpstreamStatus => status;
 
