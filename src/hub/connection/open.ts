@@ -1,13 +1,14 @@
 /**
  * Opens a session with a configured server: connects, and completes the handshake.
- * Owns: the fallbacks that older servers need. Leaves alone: when to retry (upstream.ts), the handshake (dialects.ts).
+ * Owns: the fallbacks that older servers need. Leaves alone: when to retry (upstream.ts), the handshake (handshake.ts).
  * Always true: a session that could not be opened leaves no process, socket or timer behind.
  */
 import { HOPS_HEADER, type Hops } from '../../hops.ts';
 import type { Target, UpstreamConfig } from '../config/entries.ts';
 import type { Redact } from '../config/redact.ts';
 import { type Connection, type ConnectionEvents, HttpError, ServerExit } from './connection.ts';
-import { type DialectName, type Implementation, type McpClient, negotiate } from './dialects.ts';
+import type { DialectName, Implementation, McpClient } from './dialects.ts';
+import { negotiate } from './handshake.ts';
 import { openHttpConnection } from './http.ts';
 import { RpcClient } from './rpc-client.ts';
 import { openSseConnection } from './sse.ts';

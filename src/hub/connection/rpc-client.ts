@@ -5,7 +5,7 @@
  * Always true:
  * - every request settles exactly once: by its response, its timeout, its cancellation, or the end of the connection;
  * - a response with an unknown id is dropped;
- * - of the server's own requests only `ping` gets a result, and what we hold for a server that asks without end is bounded.
+ * - of the server's own requests only `ping` gets a result.
  */
 import { messageOf } from '../../log.ts';
 import {
@@ -25,13 +25,8 @@ import {
   RpcError,
 } from '../../protocol/index.ts';
 import { type Connection, type ConnectionEvents, type HeaderFields, UpstreamError } from './connection.ts';
-import {
-  MAX_REPLIES_AT_ONCE,
-  MAX_REPLIES_WAITING,
-  MAX_STRANGE_LINES,
-  MAX_STRANGE_LOGGED,
-  MAX_UNSOLICITED,
-} from './limits.ts';
+import { MAX_STRANGE_LINES, MAX_STRANGE_LOGGED, MAX_UNSOLICITED } from './limits.ts';
+import { createReplies } from './replies.ts';
 
 export interface RequestOptions {
   /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
@@ -61,8 +56,7 @@ export class RpcClient {
   readonly #events: RpcEvents;
   readonly #pending = new Map<string, Pending>();
   readonly #end = new AbortController();
-  readonly #replies: string[] = [];
-  #repliesUnderWay = 0;
+  readonly #reply: (text: string) => boolean;
   #lastReceived = performance.now();
   #lastId = 0;
   /** Lines in a row that are not JSON-RPC. */
@@ -79,6 +73,7 @@ export class RpcClient {
       closed: (error) => this.#finish(error),
       debug: (text) => events.debug(text),
     });
+    this.#reply = createReplies(this.connection, this.ended, events.debug);
   }
 
   /** Fires when the connection has ended; the reason is an Error. */
@@ -235,23 +230,9 @@ export class RpcClient {
   }
 
   #handleRequest({ id, method }: Request): void {
-    if (this.#replies.length >= MAX_REPLIES_WAITING) {
+    const text = method === 'ping' ? encodeResult(id, '{}') : encodeError(id, methodNotFound(method));
+    if (!this.#reply(text))
       this.#finish(new UpstreamError('the server sends more requests than it accepts responses to'));
-      return;
-    }
-    this.#replies.push(method === 'ping' ? encodeResult(id, '{}') : encodeError(id, methodNotFound(method)));
-    if (this.#repliesUnderWay < MAX_REPLIES_AT_ONCE) void this.#sendReplies();
-  }
-
-  async #sendReplies(): Promise<void> {
-    this.#repliesUnderWay += 1;
-    for (let text = this.#replies.shift(); text !== undefined; text = this.#replies.shift()) {
-      if (this.ended.aborted) break;
-      await this.connection.reply(text).catch((error: unknown) => {
-        this.#events.debug(`a response was not accepted: ${messageOf(error)}`);
-      });
-    }
-    this.#repliesUnderWay -= 1;
   }
 
   /** The line is not quoted: it may hold part of a secret, which redaction would not find. */
