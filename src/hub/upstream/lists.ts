@@ -101,13 +101,21 @@ function createItems(key: string, maxItems: number) {
   const items: Params[] = [];
   let bytes = 0;
   let oversized = 0;
+  // Skipped values count too, with limits twice as high: otherwise a list of them would have no end.
+  let received = 0;
+  let receivedBytes = 0;
   return {
     /** Returns the reason when no further item is accepted. */
     add(list: readonly unknown[]): string | undefined {
       for (const item of list) {
+        received += 1;
+        if (received > 2 * maxItems) return `over ${2 * maxItems} ${key}, with those that are left out`;
         if (!isObject(item)) continue;
         if (items.length >= maxItems) return `over ${maxItems} ${key}`;
         const size = JSON.stringify(item).length;
+        receivedBytes += size;
+        if (receivedBytes > 2 * MAX_LIST_BYTES)
+          return `over ${2 * MAX_LIST_BYTES} bytes of ${key}, with those that are left out`;
         if (size > MAX_ITEM_BYTES) oversized += 1;
         else if (bytes + size > MAX_LIST_BYTES) return `over ${MAX_LIST_BYTES} bytes of ${key}`;
         else {

@@ -46,18 +46,23 @@ export function resourcesOf(upstreams: readonly Upstream[]): readonly UpstreamRe
   const all = upstreams.flatMap((upstream) =>
     upstream.listing().resources.map((definition) => ({ upstream, definition, uri: uriIn(definition) })),
   );
+  // Servers that are away count too: a URI must not change its meaning because a server goes.
   const counts = new Map<string, number>();
-  for (const { uri } of all) counts.set(uri, (counts.get(uri) ?? 0) + 1);
+  for (const uri of upstreams.flatMap((upstream) => upstream.reservedListing().resources.map(uriIn)))
+    counts.set(uri, (counts.get(uri) ?? 0) + 1);
   return all.map(({ upstream, definition, uri }) => {
     const isFree = counts.get(uri) === 1 && !OWN_SCHEMES.test(uri) && isUri(uri);
     return resourceOf(upstream, definition, isFree ? uri : namespaced(upstream.config.name, uri));
   });
 }
 
-/** Sorted: more specific templates come first, because a brace sorts after every letter. */
+/**
+ * Sorted: more specific templates come first, because a brace sorts after every letter; equal ones in the order of their
+ * servers. A URI that a template of an absent server comes first for is not read from another server.
+ */
 export function templatesOf(upstreams: readonly Upstream[]): readonly UpstreamTemplate[] {
   const all = upstreams.flatMap((upstream) => {
-    const { templates, resources, skills } = upstream.listing();
+    const { templates, resources, skills } = upstream.reservedListing();
     if (templates.length === 0) return [];
     // A listed resource is read under its own URI here, where filters apply, and not by a template.
     const listed = new Set(resources.map(uriIn));
@@ -65,7 +70,16 @@ export function templatesOf(upstreams: readonly Upstream[]): readonly UpstreamTe
     const isListed = (uri: string) => listed.has(uri) || isSkillFile(uri);
     return templates.map((definition) => templateOf(upstream, definition, isListed));
   });
-  return all.sort((a, b) => compare(a.definition.uriTemplate, b.definition.uriTemplate));
+  const sorted = all.sort((a, b) => compare(a.definition.uriTemplate, b.definition.uriTemplate));
+  const absent = new Set(upstreams.filter(isAbsent).map(({ config }) => config.name));
+  const reserved: UpstreamTemplate[] = [];
+  const served: UpstreamTemplate[] = [];
+  for (const template of sorted) {
+    if (reserved.at(-1)?.definition.uriTemplate === template.definition.uriTemplate) continue;
+    if (absent.has(template.server)) reserved.push(template);
+    else served.push(reserved.length === 0 ? template : without(reserved, reserved.length, template));
+  }
+  return served;
 }
 
 // --- internal ---
@@ -74,6 +88,9 @@ const skills = new WeakMap<UpstreamSkill, Skill>();
 const resources = new WeakMap<Params, UpstreamResource>();
 
 const uriIn = ({ uri }: Params) => String(uri);
+
+/** Whether its listing was emptied because the server is away. */
+const isAbsent = (upstream: Upstream) => upstream.listing().templates !== upstream.reservedListing().templates;
 
 function namespaced(server: string, uri: string): string {
   return `mcp://${encodeURIComponent(server.toWellFormed())}/${encodeURIComponent(uri)}`;
@@ -101,6 +118,12 @@ function templateOf(upstream: Upstream, definition: Params, isListed: (uri: stri
     matches: (uri) => matches(uri) && !isListed(uri),
     read: (uri, call) => read(upstream, uri, uri, call),
   };
+}
+
+/** The template, matching no URI that one of the first so many reserved templates matches. */
+function without(reserved: readonly UpstreamTemplate[], count: number, template: UpstreamTemplate): UpstreamTemplate {
+  const isReserved = (uri: string) => reserved.slice(0, count).some((one) => one.matches(uri));
+  return { ...template, matches: (uri) => template.matches(uri) && !isReserved(uri) };
 }
 
 /** `shown`: the URI that the resource has here. */

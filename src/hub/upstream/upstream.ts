@@ -36,6 +36,8 @@ export interface Upstream {
   status(): UpstreamStatus;
   /** The same object as long as nothing has changed. */
   listing(): Listing;
+  /** The listing, or the last one before it was emptied because the server is away: it reserves the server's URIs. */
+  reservedListing(): Listing;
   /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
   request(method: string, params: Params, options: McpRequestOptions): Promise<Params>;
   /** The skill as it is now, which is also published; the same object when nothing has changed. */
@@ -71,6 +73,7 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
       : createStateTracker(name, 'connecting', undefined, log);
   let known = UNKNOWN;
   let listing: Listing = EMPTY_LISTING;
+  let reserved: Listing = EMPTY_LISTING;
   let unlisting: NodeJS.Timeout | undefined;
   let current: LiveSession | undefined;
   /** Sessions that are being closed. */
@@ -80,6 +83,7 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
     clearTimeout(unlisting);
     unlisting = undefined;
     const merged = mergeListings(listing, next);
+    if (next !== EMPTY_LISTING) reserved = merged;
     if (merged === listing) return;
     listing = merged;
     changed(name);
@@ -174,10 +178,15 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
     });
     const fresh = parseSkillEntry(isObject(result.skill) ? result.skill : {});
     if (fresh.base !== skill.base) throw new UpstreamError('the result of skills/get is about another skill');
-    const isSame = ({ base }: UpstreamSkill) => base === skill.base;
-    if (listing.skills.some(isSame))
-      publish({ ...listing, skills: listing.skills.map((one) => (isSame(one) ? fresh : one)) });
-    return listing.skills.find(isSame) ?? fresh;
+    const at = listing.skills.findIndex(({ base }) => base === skill.base);
+    const known = listing.skills[at];
+    if (!known) return fresh;
+    if (JSON.stringify(known) === JSON.stringify(fresh)) return known;
+    // Not by `publish`, which compares the whole listing: a search may renew thousands of skills.
+    listing = { ...listing, skills: listing.skills.with(at, fresh) };
+    reserved = listing;
+    changed(name);
+    return fresh;
   }
 
   const running =
@@ -200,6 +209,7 @@ export function createUpstream(config: UpstreamConfig, context: UpstreamContext)
       ...(current ? { protocol: current.mcp.version, server: current.mcp.server } : {}),
     }),
     listing: () => listing,
+    reservedListing: () => reserved,
     request,
     renewSkill,
     stateText: state.text,

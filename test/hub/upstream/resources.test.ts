@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { EMPTY_LISTING, type Listing } from '../../../src/hub/upstream/listing.ts';
+import { resourcesOf, templatesOf } from '../../../src/hub/upstream/resources.ts';
+import type { Upstream } from '../../../src/hub/upstream/upstream.ts';
 import { fixture, startHub, upstream } from '../../harness/hub.ts';
 import { modern } from '../../harness/program.ts';
 import { startV2Web } from '../../harness/sdk-servers.ts';
@@ -232,4 +235,25 @@ test("a subscriber is not told that a resource changed when only the server's to
   await hub.waitForTools((names) => names.includes('one:more'), 'the new tool');
   await hub.request('ping');
   assert.equal(hub.received.filter(({ method }) => method === 'notifications/resources/updated').length, 0);
+});
+
+test('a URI or template of a server that is away is not read from another server', () => {
+  const template = (uriTemplate: string) => ({ uriTemplate, name: uriTemplate });
+  const listing = {
+    ...EMPTY_LISTING,
+    resources: [{ uri: 'file:///shared', name: 'shared' }],
+    templates: [template('db://main/{t}')],
+  };
+  const general = { ...listing, templates: [template('db://main/{t}'), template('db://{+any}')] };
+  const stub = (name: string, now: Listing, reserved = now) =>
+    ({ config: { name }, listing: () => now, reservedListing: () => reserved }) as unknown as Upstream;
+  for (const prod of [stub('prod', listing), stub('prod', EMPTY_LISTING, listing)]) {
+    const upstreams = [prod, stub('staging', general)];
+    const uris = resourcesOf(upstreams).map(({ definition }) => definition.uri);
+    assert.ok(uris.includes('mcp://staging/file%3A%2F%2F%2Fshared'));
+    assert.ok(!uris.includes('file:///shared'));
+    const reader = (uri: string) => templatesOf(upstreams).find((one) => one.matches(uri))?.server;
+    assert.notEqual(reader('db://main/users'), 'staging');
+    assert.equal(reader('db://other/users'), 'staging');
+  }
 });
