@@ -8,8 +8,11 @@
 export const HOPS_HEADER = 'x-skillwire-hops';
 /** The same for servers that are started as processes. */
 export const HOPS_VARIABLE = 'SKILLWIRE_HOPS';
-/** Hubs behind hubs are rare, and two levels are enough for all uses that we know of. */
-export const MAX_HOPS = 8;
+/**
+ * A hub behind a hub behind a hub is more than we have met. A hub that is configured to run itself starts this many copies
+ * of itself, and of all its servers, before the guard stops it.
+ */
+export const MAX_HOPS = 2;
 /** A hub that is refused tries again after a minute at most, so a loop that still exists is not forgotten. */
 export const HOPS_REMEMBERED_MS = 150_000;
 
