@@ -5,7 +5,7 @@
  */
 import { stdioHelpText } from './cli/options.ts';
 import { parseStdioCommand } from './cli/parse.ts';
-import { createStderrLog, explainTerminal, runProgram, serveUntilStopped } from './cli/process.ts';
+import { createStderrLog, explainTerminal, runProgram, serveUntilStopped, workingDirectory } from './cli/process.ts';
 import { settingsFrom } from './config.ts';
 import { createServer } from './server.ts';
 import { SHUTDOWN } from './shutdown.ts';
@@ -23,9 +23,10 @@ void runProgram(async () => {
       break;
     case 'serve': {
       const log = createStderrLog(command.log);
+      const cwd = workingDirectory();
       await serveUntilStopped(log, async (stop) => {
         explainTerminal(log);
-        const server = createServer(settingsFrom({ ...command.options, env: process.env, log }), []);
+        const server = createServer(settingsFrom({ ...command.options, cwd, env: process.env, log }), []);
         const onLast = () => server.stop(stop.aborted ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs);
         const pipes = { input: process.stdin, output: process.stdout };
         await serveStdio(server.handle, pipes, { stop, onLast, lastFlushMs: SHUTDOWN.lastFlushMs });

@@ -6,6 +6,7 @@
 import { createSkillwire, type Problem, type Skillwire, type Snapshot, type UpstreamStatus } from '../index.ts';
 import { printable, printableJson } from '../text.ts';
 import type { DoctorCommand } from './parse.ts';
+import { workingDirectory } from './process.ts';
 
 export interface Report {
   readonly skills: number;
@@ -23,7 +24,7 @@ export interface RootCount {
 
 export async function doctor({ options, json }: DoctorCommand): Promise<void> {
   const { env, stdout } = process;
-  const skillwire = createSkillwire({ ...options, env, autoRefresh: false });
+  const skillwire = createSkillwire({ ...options, cwd: workingDirectory(), env, autoRefresh: false });
   await skillwire.registry.ready();
   await settled(skillwire);
   const problems = await skillwire.examine();

@@ -3,7 +3,7 @@
  * Always true: a program that is stopped writes one line that says so and exits 0; a usage error exits 2.
  */
 import { styleText } from 'node:util';
-import { createLog, type Level, type Log } from '../log.ts';
+import { createLog, type Level, type Log, messageOf } from '../log.ts';
 import { SHUTDOWN } from '../shutdown.ts';
 import { printable } from '../text.ts';
 import { type LogOptions, UsageError } from './parse.ts';
@@ -18,6 +18,15 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`skillwire: ${printable(error.message)}; see skillwire --help\n`);
     process.exitCode = 2;
+  }
+}
+
+/** The directory that the program was started in. It may have been deleted since: after a change of branches, say. */
+export function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new UsageError(`cannot use the working directory, it may have been deleted (${messageOf(error)})`);
   }
 }
 

@@ -5,11 +5,12 @@
 import { createSkillwire, type Skillwire } from '../index.ts';
 import type { Log } from '../log.ts';
 import { type ServeCommand, UsageError } from './parse.ts';
-import { createStderrLog, explainTerminal, serveUntilStopped } from './process.ts';
+import { createStderrLog, explainTerminal, serveUntilStopped, workingDirectory } from './process.ts';
 
 export async function serve(command: ServeCommand): Promise<void> {
   const log = createStderrLog(command.log);
-  const create = () => createSkillwire({ ...command.options, env: process.env, log });
+  const cwd = workingDirectory();
+  const create = () => createSkillwire({ ...command.options, cwd, env: process.env, log });
   await serveUntilStopped(log, (stop) => SERVE[command.transport]({ command, create, stop, log }));
 }
 

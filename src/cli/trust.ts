@@ -11,6 +11,7 @@ import { trust, trustFile } from '../hub/config/trust.ts';
 import { messageOf } from '../log.ts';
 import { printable } from '../text.ts';
 import { UsageError } from './parse.ts';
+import { workingDirectory } from './process.ts';
 
 export async function trustProject(): Promise<void> {
   try {
@@ -26,7 +27,7 @@ export async function trustProject(): Promise<void> {
 
 async function showAndTrust(): Promise<void> {
   const record = trustFile(homedir(), process.env);
-  const file = projectFile(process.cwd());
+  const file = projectFile(workingDirectory());
   const found = readEntries(file, true);
   if (found.kind !== 'parsed')
     throw new UsageError(`${file} ${found.kind === 'broken' ? found.why : 'does not exist'}`);

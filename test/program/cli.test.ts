@@ -65,6 +65,16 @@ test('whatever is wrong is one line on stderr with the nearest right one, and ex
   }
 });
 
+test('started in a directory that was deleted, every command says so in one line and exits 2', (t) => {
+  for (const words of ['', 'doctor', 'trust', '--transport http --port 0']) {
+    const gone = makeTree(t).path;
+    const command = `cd '${gone}' && rmdir '${gone}' && exec '${process.execPath}' '${PROGRAM}' ${words}`;
+    const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', input: '', timeout: 20_000 });
+    assert.equal(status, 2, `${words} ${stderr}`);
+    assert.match(stderr, /^skillwire: cannot use the working directory, it may have been deleted [^\n]+\n$/, words);
+  }
+});
+
 for (const words of [[], ['serve'], ['mcp'], ['mcp-server']]) {
   test(`"skillwire ${words.join(' ')}" serves`, async (t) => {
     const program = startProgram(t, { tree: makeTree(t), args: words });
