@@ -17,7 +17,7 @@ export const DRAIN_MS = 20;
 /** Milliseconds between the end of a pipe and the end of the connection, in which the exit of the process may be reported. */
 export const PIPE_CLOSED_MS = 1000;
 
-/** Characters of a message while no request is pending. A notification is short, and decoding a long one blocks everybody. */
+/** Characters of a message while nothing but a subscription is pending. Notifications are short, and long ones block everybody. */
 export const MAX_UNSOLICITED = 1024 * 1024;
 
 /** Responses to requests of a server that are sent at the same time. Over HTTP each takes a connection. */

@@ -160,7 +160,7 @@ export class RpcClient {
 
   #receive(text: string): void {
     // Checked before decoding: many servers print logs on stdout, and a failed JSON.parse is slow.
-    if (!MESSAGE_START.test(text) || (text.length > MAX_UNSOLICITED && this.#pending.size === 0)) {
+    if (!MESSAGE_START.test(text) || (text.length > MAX_UNSOLICITED && !this.#awaitsResult())) {
       this.#countStrangeLine();
       return;
     }
@@ -173,6 +173,11 @@ export class RpcClient {
         this.#events.debug(`a message could not be handled: ${messageOf(error)}`);
       }
     }
+  }
+
+  /** Whether a long response may arrive. A subscription is always pending, and its response is short. */
+  #awaitsResult(): boolean {
+    return [...this.#pending.values()].some(({ method }) => method !== LISTEN);
   }
 
   #handle(message: Message): void {
@@ -253,6 +258,7 @@ export function metaOf({ _meta }: Params): Params {
 
 const PROGRESS = 'notifications/progress';
 const CANCELLED = 'notifications/cancelled';
+const LISTEN = 'subscriptions/listen';
 const MESSAGE_START = /^\s*[[{]/;
 /** Requests that change nothing on the server. */
 const REPEATABLE: ReadonlySet<string> = new Set([
