@@ -28,7 +28,7 @@ export function createContents(): ContentsOf {
   return (directory) => ({
     manifest: (signal, seen = new Map()) => readManifest(directory, digests, seen, signal),
     read: (path, _signal, maxBytes = MAX_FILE_BYTES) => readFile(directory, path, Math.min(maxBytes, MAX_FILE_BYTES)),
-    list: async (path) => (await list(directory, path, createPacer()))?.map(asChild),
+    list: (path) => listDirectory(directory, path),
     version: (path) => inTurn(() => contentVersion(directory, path, digests)),
   });
 }
@@ -182,6 +182,15 @@ async function readFile(directory: string, path: string, maxBytes: number): Prom
     if (typeof again === 'object' && versionOf(again.stats) === reading.version) return reading;
   }
   return { kind: 'moving' };
+}
+
+async function listDirectory(directory: string, path: string): Promise<readonly SkillChild[] | undefined> {
+  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+    if (attempt > 0) await delay(READ_PAUSE_MS);
+    const children = await list(directory, path, createPacer());
+    if (children !== 'moving') return children?.map(asChild);
+  }
+  return undefined;
 }
 
 function asChild({ name, stats }: Child): SkillChild {

@@ -3,24 +3,25 @@
  * Owns: how a path in a skill is followed. Leaves alone: reading (contents.ts), the spelling of URIs (uris.ts).
  * Always true:
  * - a symbolic link out of the skill is never followed; a link up to a directory around it is left out;
- * - nothing is given of a directory that was replaced by a link, nor of a skipped directory, whichever path leads there.
+ * - nothing is given of a directory that was replaced by a link, if only for a moment, nor of a skipped directory, whichever path leads there.
  * `directory` is everywhere the real path of the skill when it was found.
  */
 import { type BigIntStats, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { compare } from '../compare.ts';
 import type { Pacer } from '../files/pace.ts';
 import { REPLACED } from '../files/read.ts';
 import {
   codeOf,
-  identityOf,
   isBelow,
   isMissing,
+  isRecent,
   isSkipped,
   lstatOf,
   passesSkipped,
   realPathOf,
   statOf,
+  versionOf,
 } from '../files/stats.ts';
 import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES } from './limits.ts';
 import { isPlainSegment } from './uris.ts';
@@ -44,14 +45,18 @@ export interface Child extends Spot {
   readonly name: string;
 }
 
+/** `moving`: it changed while it was listed, or just before. */
+export type Listing = readonly Child[] | 'moving' | undefined;
+
 /** The children of a directory of a skill, by name; undefined when it cannot be listed. Never throws. */
-export async function list(directory: string, path: string, pace: Pacer): Promise<readonly Child[] | undefined> {
+export async function list(directory: string, path: string, pace: Pacer): Promise<Listing> {
   const chain = chainTo(directory, path);
   if (typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory()) return undefined;
+  const before = attempt(() => versionOfPath(chain));
   const names = attempt(() => namesIn(chain));
   if (typeof names === 'string') return undefined;
   const children = await childrenOf(names, (name) => attempt(() => enter(chain, name)), pace);
-  return attempt(() => isStill(chain)) === true ? children : undefined;
+  return attempt(() => isStill(chain, before)) === true ? children : 'moving';
 }
 
 export interface FoundFile extends Spot {
@@ -71,11 +76,12 @@ export async function findFiles(directory: string, pace: Pacer): Promise<readonl
   async function visit(chain: readonly Spot[], prefix: string): Promise<void> {
     await pace();
     if (++directories > MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_DIRECTORIES} directories`);
+    const before = versionOfPath(chain);
     const names = namesIn(chain);
     // There is no need to look at each when there are too many to be listed anyway.
     if (names.length > MAX_SKILL_FILES + MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
     const children = await childrenOf(names, (name) => enterListed(chain, name), pace);
-    if (!isStill(chain)) throw Object.assign(new Error('it has been replaced'), { code: 'ENOENT' });
+    if (!isStill(chain, before)) throw Object.assign(new Error('it has changed'), { code: 'ENOENT' });
     for (const child of children) {
       const path = prefix + child.name;
       if (child.stats.isDirectory()) await visit([...chain, child], `${path}/`);
@@ -167,13 +173,28 @@ async function childrenOf(
 }
 
 /** Checked after listing: the names must be those of the directory that was found, not of one that replaced it. */
-function isStill(chain: readonly Spot[]): boolean {
+function isStill(chain: readonly Spot[], before: string | undefined): boolean {
   const here = chain.at(-1);
   return (
-    here !== undefined &&
-    realPathOf(here.real) === here.real &&
-    identityOf(statOf(here.real)) === identityOf(here.stats)
+    here !== undefined && before !== undefined && realPathOf(here.real) === here.real && versionOfPath(chain) === before
   );
+}
+
+/**
+ * Of all directories from the skill's own down to the last of the chain: renaming one changes its version, so another
+ * that took its place for a moment is noticed. Undefined when one changed recently, as versions could not tell that.
+ */
+function versionOfPath(chain: readonly Spot[]): string | undefined {
+  const [home, here] = [chain[0], chain.at(-1)];
+  if (!home || !here) return undefined;
+  const versions: string[] = [];
+  for (let path = here.real; isBelow(path, home.real); path = dirname(path)) {
+    const stats = lstatOf(path);
+    if (!stats.isDirectory() || isRecent(stats)) return undefined;
+    versions.push(versionOf(stats));
+    if (path === home.real) break;
+  }
+  return versions.join(' ');
 }
 
 /** For a complete list: throws when an existing entry cannot be looked at. */
