@@ -11,7 +11,7 @@ import { internalError, isObject, type Params, RpcError } from '../../protocol/i
 import { isUri } from './definitions.ts';
 import { skillFileTest, type UpstreamSkill } from './skill-entries.ts';
 import { skillOf } from './skills.ts';
-import { passedOn } from './tools.ts';
+import { errorFor, passedOn } from './tools.ts';
 import type { Upstream } from './upstream.ts';
 import { matcherOf, OWN_SCHEMES } from './uri-templates.ts';
 
@@ -129,7 +129,7 @@ function without(reserved: readonly UpstreamTemplate[], count: number, template:
 /** `shown`: the URI that the resource has here. */
 async function read(upstream: Upstream, uri: string, shown: string, { params, signal }: ReadCall): Promise<object> {
   const result = await upstream.request('resources/read', { ...passedOn(params), uri }, { signal }).catch((error) => {
-    if (error instanceof RpcError) throw error;
+    if (error instanceof RpcError) throw errorFor(error);
     throw internalError(`${uri} could not be read from ${upstream.config.name}: ${messageOf(error)}`);
   });
   const { contents, _meta, resultType } = result;

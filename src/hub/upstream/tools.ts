@@ -34,7 +34,15 @@ export function passedOn({ inputResponses, requestState, _meta }: Params): Param
   return { inputResponses, requestState, _meta: meta };
 }
 
+/** An error of a server as our client gets it. A client takes the codes for a connection to be about its own with us. */
+export function errorFor(error: RpcError): RpcError {
+  return CONNECTION_CODES.has(error.code) ? new RpcError(-32603, error.message, error.data) : error;
+}
+
 // --- internal ---
+
+// Invalid JSON, invalid request, header mismatch, missing client capability, unsupported protocol version.
+const CONNECTION_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32020, -32021, -32022]);
 
 function toolOf(upstream: Upstream, tool: ListedTool): Tool {
   const server = upstream.config.name;
@@ -53,7 +61,7 @@ function toolOf(upstream: Upstream, tool: ListedTool): Tool {
         const sent = { ...passedOn(params), arguments: args };
         return resultFor(await callTool(upstream, tool, sent, { signal, onProgress: progressFor(call) }), peer);
       } catch (error) {
-        if (error instanceof RpcError) throw error;
+        if (error instanceof RpcError) throw errorFor(error);
         return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };
       }
     },

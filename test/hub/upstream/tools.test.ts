@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { eventually, startHub, upstream } from '../../harness/hub.ts';
+import { eventually, scripted, startHub, upstream } from '../../harness/hub.ts';
 import { modern } from '../../harness/program.ts';
 import { makeTree } from '../../harness/tree.ts';
 import { ask, openSession, startWeb } from '../../harness/web.ts';
@@ -296,6 +296,36 @@ test('error codes that the modern era reserves are replaced by its own, details 
   assert.deepEqual(await errorOf('tools/call', modern(call)), { code: -32603, ...asked });
   assert.deepEqual(await errorOf('resources/read', read), { code: -32002, ...missing });
   assert.deepEqual(await errorOf('resources/read', modern(read)), { code: -32602, ...missing });
+});
+
+test("an error of a server with a code for the connection does not look like one of this program's own", async (t) => {
+  const tree = makeTree(t);
+  const data = { supported: ['1'] };
+  const answers = (code: number) => {
+    const error = { code, message: 'from the server', data };
+    const tools = [{ name: 'do', inputSchema: { type: 'object' } }];
+    return {
+      'tools/list': { tools },
+      'resources/list': { resources: [{ uri: 'note://a', name: 'a' }] },
+      'tools/call': { error },
+      'resources/read': { error },
+    };
+  };
+  const capabilities = { tools: {}, resources: {} };
+  const server = scripted(tree, 'one', { capabilities, answers: answers(0) });
+  const hub = await startHub(t, { one: server.entry }, { tree });
+  await hub.waitForTools((names) => names.includes('one:do'), 'its tools');
+  for (const code of [-32700, -32600, -32020, -32021, -32022]) {
+    server.rewrite({ capabilities, answers: answers(code) });
+    for (const [method, params] of [
+      ['tools/call', { name: 'one:do' }],
+      ['resources/read', { uri: 'note://a' }],
+    ] as const) {
+      const expected = { code: -32603, message: 'from the server', data };
+      assert.deepEqual((await hub.request(method, params)).error, expected, `${method} ${code}`);
+      assert.deepEqual((await hub.request(method, modern(params))).error, expected, `modern ${method} ${code}`);
+    }
+  }
 });
 
 test('progress that the client does not read is not kept in memory (10.6)', async (t) => {
