@@ -2,7 +2,7 @@
  * Subscriptions to single resources.
  * Owns: which URIs are subscribed to, and comparing them at each refresh. Leaves alone: the wording of notifications
  * (subscriptions.ts), content (resources.ts).
- * Always true: each subscriber is told once of a change; a URI without a resource is not subscribed to.
+ * Always true: each subscriber is told once of a change; a URI whose changes cannot be noticed is not subscribed to.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
@@ -11,16 +11,16 @@ import { invalidParams, type Method, type Session } from '../protocol/index.ts';
 import { MOST_SUBSCRIPTIONS } from './limits.ts';
 import { nothingAt, targetAt, uriParam } from './resources.ts';
 
-/** The state of a resource in one snapshot: equal states mean equal content; undefined: there is no such resource. */
+/** The state of a resource in one snapshot: equal states mean equal content; undefined: it cannot be subscribed to. */
 export type StateOf = (snapshot: Snapshot, uri: string) => Promise<unknown>;
 
 export interface ResourceUpdates {
-  /** Subscribes to those of the URIs that have a resource, until the signal fires. */
+  /** Subscribes to those of the URIs that can be subscribed to, until the signal fires. */
   subscribe(uris: readonly string[], subscriber: ResourceSubscriber, until: AbortSignal): Promise<void>;
 }
 
 export interface ResourceSubscriber {
-  /** Called once, before the first update, with the URIs that have a resource. */
+  /** Called once, before the first update, with the URIs that are subscribed to. */
   begin(served: readonly string[]): void;
   update(uri: string, reason: string): void;
 }
@@ -78,10 +78,13 @@ export function createResourceUpdates(
   };
 }
 
-/** For a resource of a source the state is the object itself: a new object means new content. */
+/**
+ * For a resource of a source the state is the object itself: a new object means new content. Resources of upstream servers
+ * are left out: their servers are not subscribed to, so a change would never be noticed.
+ */
 export const resourceState: StateOf = async (snapshot, uri) => {
   const target = targetAt(snapshot, uri);
-  if (target?.kind === 'resource') return target.resource;
+  if (target?.kind === 'resource') return target.resource.server === undefined ? target.resource : undefined;
   if (target?.kind !== 'file') return undefined;
   const { listed, path } = target.place;
   // A file that cannot be read right now exists all the same.
@@ -117,7 +120,7 @@ export function subscribeMethods(
             if (served.length > 0) return;
             subscriptions.delete(uri);
             control.abort();
-            throw nothingAt(uri);
+            throw nothingAt(uri, NO_SUBSCRIPTION);
           },
           update: (_uri, reason) => session.send(encodeUpdate(uri, reason)),
         };
@@ -140,6 +143,7 @@ export function subscribeMethods(
 // --- internal ---
 
 const UNREADABLE = 'unreadable';
+const NO_SUBSCRIPTION = 'nothing is served there that can be subscribed to (resources of upstream servers cannot)';
 
 interface Entry {
   state: unknown;

@@ -89,8 +89,8 @@ export async function listEverything(request: ListRequest): Promise<ListEverythi
 }
 
 /**
- * `after`, with the objects of `before` where they are equal, so that a subscriber learns of changes of its own item
- * only; `before` itself where everything is equal.
+ * `after`, with the objects of `before` where they are equal, so that an unchanged skill keeps what is cached for it;
+ * `before` itself where everything is equal.
  */
 export function mergeListings(before: Listing, after: Listing): Listing {
   const merged = {

@@ -85,7 +85,6 @@ export function templatesOf(upstreams: readonly Upstream[]): readonly UpstreamTe
 // --- internal ---
 
 const skills = new WeakMap<UpstreamSkill, Skill>();
-const resources = new WeakMap<Params, UpstreamResource>();
 
 const uriIn = ({ uri }: Params) => String(uri);
 
@@ -96,17 +95,12 @@ function namespaced(server: string, uri: string): string {
   return `mcp://${encodeURIComponent(server.toWellFormed())}/${encodeURIComponent(uri)}`;
 }
 
-/** The same object for an unchanged definition: a new one tells subscribers that the resource has changed. */
 function resourceOf(upstream: Upstream, definition: Params, uri: string): UpstreamResource {
-  const known = resources.get(definition);
-  if (known?.definition.uri === uri) return known;
-  const made: UpstreamResource = {
+  return {
     server: upstream.config.name,
     definition: { ...definition, uri, name: String(definition.name) },
     read: (call) => read(upstream, uriIn(definition), uri, call),
   };
-  resources.set(definition, made);
-  return made;
 }
 
 function templateOf(upstream: Upstream, definition: Params, isListed: (uri: string) => boolean): UpstreamTemplate {

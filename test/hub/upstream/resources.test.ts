@@ -227,14 +227,22 @@ for (const [what, uri] of [
   });
 }
 
-test("a subscriber is not told that a resource changed when only the server's tools did (11.25)", async (t) => {
-  const hub = await startHub(t, { one: library([resource('file:///a'), resource('file:///b')]) });
+test('a subscription to a resource of a server, whose updates are not passed on, is refused', async (t) => {
+  const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own') });
+  const server = library([resource('file:///a')]);
+  const hub = await startHub(t, { one: server }, { tree, args: ['--skill-dir', tree.at('skills')] });
   await hub.waitForTools((names) => names.includes('one:grow'), 'its tools');
-  await hub.request('resources/subscribe', { uri: 'file:///a' });
-  await hub.call('one:grow', { name: 'more' });
-  await hub.waitForTools((names) => names.includes('one:more'), 'the new tool');
-  await hub.request('ping');
-  assert.equal(hub.received.filter(({ method }) => method === 'notifications/resources/updated').length, 0);
+  const { error } = await hub.request('resources/subscribe', { uri: 'file:///a' });
+  assert.equal(error.code, -32602);
+  assert.match(
+    error.message,
+    /file:\/\/\/a: nothing .* that can be subscribed to \(resources of upstream servers cannot\)/,
+  );
+  const own = 'skill://custom/own/SKILL.md';
+  const params = modern({ notifications: { resourceSubscriptions: ['file:///a', own] } });
+  hub.send({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params });
+  const begun = await hub.waitFor(({ method }) => method?.endsWith('/acknowledged') ?? false, 'the acknowledgement');
+  assert.deepEqual(begun.params.notifications, { resourceSubscriptions: [own] });
 });
 
 test('a URI or template of a server that is away is not read from another server', () => {
