@@ -4,51 +4,63 @@
  * Always true: a file that cannot be understood is a Problem, and its last good content still counts: most often it is
  * just being written.
  */
+import { relative } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
 import { shorten } from '../text.ts';
-import { readStable } from './read.ts';
-import { lookAt } from './stats.ts';
+import { readInside, readStable } from './read.ts';
+import { lookAt, realPathOf } from './stats.ts';
 
 export type JsonReading<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'missing' }
   | { readonly kind: 'faulty' };
 
-/** `role`: what the file is for, as its Problem calls it. */
-export type JsonReader = <T>(path: string, schema: v.GenericSchema<unknown, T>, role?: string) => JsonReading<T>;
+export interface JsonOptions {
+  /** What the file is for, as its Problem calls it. */
+  readonly role?: string;
+  /** A directory that the file lies in. A symbolic link that leaves it is refused. Undefined: links are followed. */
+  readonly within?: string | undefined;
+}
+
+export type JsonReader = <T>(
+  path: string,
+  schema: v.GenericSchema<unknown, T>,
+  options?: JsonOptions,
+) => JsonReading<T>;
 
 /** Gives a reader for each refresh, which adds faults to `problems`. */
 export function createJsonCache(): (problems: Problem[]) => JsonReader {
   const cache = new Map<string, Known>();
 
-  function load(path: string): Known {
+  function load(path: string, within: string | undefined): Known {
     const known = cache.get(path);
     const look = lookAt(path);
     if (look.kind === 'missing') return { ...MISSING, checked: new Map() };
     if (look.kind === 'settled' && look.version === known?.version) return known;
-    const next = { ...readJson(path, known?.value), checked: new Map() };
+    const next = { ...readJson(path, within, known?.value), checked: new Map() };
     cache.set(path, next);
     return next;
   }
 
-  return (problems) => (path, schema, role) => {
-    const known = load(path);
-    const { value, fault } = known;
-    if (fault !== undefined)
-      problems.push({
-        where: path,
-        what: `cannot be read${role ? ` as ${role}` : ''}: ${shorten(fault, LONGEST_FAULT)}`,
-      });
-    if (value === undefined) return { kind: fault === undefined ? 'missing' : 'faulty' };
-    const parsed = checkOnce(known, schema);
-    if (parsed.success) return { kind: 'read', value: parsed.output };
-    const [issue] = parsed.issues;
-    const what = shorten(`${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`, LONGEST_FAULT);
-    problems.push({ where: path, what: role ? `is ${role}; ${what}` : what });
-    return { kind: 'faulty' };
-  };
+  return (problems) =>
+    (path, schema, { role, within } = {}) => {
+      const known = load(path, within);
+      const { value, fault } = known;
+      if (fault !== undefined)
+        problems.push({
+          where: path,
+          what: `cannot be read${role ? ` as ${role}` : ''}: ${shorten(fault, LONGEST_FAULT)}`,
+        });
+      if (value === undefined) return { kind: fault === undefined ? 'missing' : 'faulty' };
+      const parsed = checkOnce(known, schema);
+      if (parsed.success) return { kind: 'read', value: parsed.output };
+      const [issue] = parsed.issues;
+      const what = shorten(`${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`, LONGEST_FAULT);
+      problems.push({ where: path, what: role ? `is ${role}; ${what}` : what });
+      return { kind: 'faulty' };
+    };
 }
 
 // --- internal ---
@@ -76,8 +88,11 @@ function checkOnce<T>({ value, checked }: Known, schema: v.GenericSchema<unknown
 
 const MISSING = { version: undefined, value: undefined, fault: undefined };
 
-function readJson(path: string, last: unknown): Omit<Known, 'checked'> {
-  const reading = readStable(path, MAX_JSON_BYTES);
+function readJson(path: string, within: string | undefined, last: unknown): Omit<Known, 'checked'> {
+  const reading =
+    within === undefined
+      ? readStable(path, MAX_JSON_BYTES)
+      : readInside(realPathIfAny(within), relative(within, path), MAX_JSON_BYTES);
   switch (reading.kind) {
     case 'missing':
       return MISSING;
@@ -94,6 +109,14 @@ function readJson(path: string, last: unknown): Omit<Known, 'checked'> {
         return { version, value: last, fault: `it is not valid JSON${placeOf(error, text)}` };
       }
     }
+  }
+}
+
+function realPathIfAny(directory: string): string {
+  try {
+    return realPathOf(directory);
+  } catch {
+    return directory; // Reading a file in it gives the reason.
   }
 }
 

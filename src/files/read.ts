@@ -51,7 +51,7 @@ export function readInside(directory: string, name: string, limit: number): Read
     const resolve = () => {
       if (realPathOf(directory) !== directory) throw new Error(`${directory} ${REPLACED}`);
       const real = realPathOf(path);
-      if (!isBelow(real, directory)) throw new Error('it is a link that leaves its skill');
+      if (!isBelow(real, directory)) throw new Error('it is a link that leaves its directory');
       return real;
     };
     // Before opening as well: opening a device can have effects.

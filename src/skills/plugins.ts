@@ -33,16 +33,17 @@ export interface Plugins {
 /** Gives a function that finds the plugins that are installed when it is called. */
 export function createPluginFinder(options: PluginOptions): () => Plugins {
   const { cwd, followSymlinks } = options;
+  const within: Within = (directory) => (followSymlinks ? undefined : directory);
   const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
   const file = expandHome(options, options.pluginsFile ?? join(pluginsRoot, 'installed_plugins.json'));
-  const settings = settingsFiles(options);
+  const settings = settingsFiles(options, within);
   const readerFor = createJsonCache();
 
   return () => {
     const problems: Problem[] = [];
     const read = readerFor(problems);
-    const enabled = new Map(settings.flatMap((path) => Object.entries(enabledIn(path, read))));
-    const installed = read(file, Installed, 'the plugins file');
+    const enabled = new Map(settings.flatMap((one) => Object.entries(enabledIn(one, read))));
+    const installed = read(file, Installed, { role: 'the plugins file' });
     if (installed.kind === 'missing' && options.pluginsFile !== undefined) {
       problems.push({ where: file, what: 'the plugins file is missing' });
     }
@@ -54,11 +55,11 @@ export function createPluginFinder(options: PluginOptions): () => Plugins {
       const path = installPath(value, pluginsRoot, cwd, report);
       if (path === undefined) return [];
       const plugin = pluginOf(id);
-      const within = followSymlinks ? undefined : path;
-      const named = namedSkills(path, plugin, pluginsRoot, read);
-      return skillDirectories(path, named, report).map((found) => ({ ...PLUGIN_ROOT, within, ...found, plugin }));
+      const named = namedSkills(path, plugin, pluginsRoot, read, within);
+      const root = { ...PLUGIN_ROOT, within: within(path), plugin };
+      return skillDirectories(path, named, report).map((found) => ({ ...root, ...found }));
     });
-    return { roots, problems, watched: [file, ...settings].map(watchEntry) };
+    return { roots, problems, watched: [file, ...settings.map(({ path }) => path)].map(watchEntry) };
   };
 }
 
@@ -96,15 +97,26 @@ const Marketplace = v.pipe(
 const KnownMarketplaces = v.record(v.string(), v.unknown());
 const KnownMarketplace = v.object({ installLocation: v.string() });
 
-/** In order: a later file overrides an earlier one. */
-function settingsFiles(options: PluginOptions): readonly string[] {
-  const project = join(options.cwd, '.claude');
-  const user = join(claudeHome(options), 'settings.json');
-  return [user, join(project, 'settings.json'), join(project, 'settings.local.json')];
+/** The directory that links of its files must not leave; undefined when they may. */
+type Within = (directory: string) => string | undefined;
+
+interface SettingsFile {
+  readonly path: string;
+  readonly within: string | undefined;
 }
 
-function enabledIn(path: string, read: JsonReader): Readonly<Record<string, unknown>> {
-  const settings = read(path, Settings);
+/** In order: a later file overrides an earlier one. */
+function settingsFiles(options: PluginOptions, within: Within): readonly SettingsFile[] {
+  const { cwd, home } = options;
+  const user = { path: join(claudeHome(options), 'settings.json'), within: undefined };
+  // In the home directory the project's files are the user's own.
+  const project = isSameDirectory(cwd, home) ? undefined : within(cwd);
+  const own = ['settings.json', 'settings.local.json'].map((name) => join(cwd, '.claude', name));
+  return [user, ...own.map((path) => ({ path, within: project }))];
+}
+
+function enabledIn({ path, within }: SettingsFile, read: JsonReader): Readonly<Record<string, unknown>> {
+  const settings = read(path, Settings, { within });
   return settings.kind === 'read' ? settings.value.enabledPlugins : {};
 }
 
@@ -169,12 +181,13 @@ function namedSkills(
   plugin: Plugin,
   pluginsRoot: string,
   read: JsonReader,
+  within: Within,
 ): readonly string[] | undefined {
-  const manifest = read(join(path, '.claude-plugin', 'plugin.json'), Manifest);
+  const manifest = read(join(path, '.claude-plugin', 'plugin.json'), Manifest, { within: within(path) });
   if (manifest.kind === 'faulty') return [];
   if (manifest.kind === 'read' && manifest.value.skills !== undefined) return [manifest.value.skills].flat();
   for (const home of marketplaceHomes(path, plugin, pluginsRoot, read)) {
-    const marketplace = read(join(home, '.claude-plugin', 'marketplace.json'), Marketplace);
+    const marketplace = read(join(home, '.claude-plugin', 'marketplace.json'), Marketplace, { within: within(home) });
     if (marketplace.kind === 'faulty') return [];
     const entry = marketplace.kind === 'read' ? marketplace.value.get(plugin.name) : undefined;
     if (entry) return entry.skills === undefined ? undefined : [entry.skills].flat();

@@ -63,7 +63,7 @@ test('a link in a directory is followed only when it stays inside', (t) => {
   const rows: readonly (readonly [string, string, string])[] = [
     ['in', 'real', 'read 6 bytes'],
     ['in', 'near', 'read 6 bytes'],
-    ['in', 'far', 'refused: it is a link that leaves its skill'],
+    ['in', 'far', 'refused: it is a link that leaves its directory'],
     ['in', 'gone', 'missing: ENOENT: no such file or directory, realpath'],
     ['other', 'real', `refused: ${tree.at('other')} now leads elsewhere than when it was found`],
   ];

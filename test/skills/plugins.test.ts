@@ -381,3 +381,48 @@ test('a large marketplace is checked once, not once per plugin and refresh', (t)
     all.map((name) => tree.at(`${PLUGINS}/cache/${name}/mine`)),
   );
 });
+
+test("a plugin's manifest, a marketplace and a project's settings are not read through a link out of their place", (t) => {
+  const tree = makeTree(t, {
+    ...cached('manifest/skills/a', 'market/skills/b', 'inner/skills/c', 'disabled/skills/d'),
+    ...installed({
+      'manifest@m': relative('manifest'),
+      'market@m': relative('market'),
+      'inner@m': relative('inner'),
+      'disabled@m': relative('disabled'),
+    }),
+    'outside/plugin.json': json({ skills: './skills/a' }),
+    'outside/marketplace.json': json({ plugins: [{ name: 'market', skills: './skills/b' }] }),
+    'outside/settings.json': json({ enabledPlugins: { 'disabled@m': false } }),
+    [`${PLUGINS}/cache/inner/real.json`]: json({ skills: './skills/c' }),
+  });
+  const cache = tree.at(`${PLUGINS}/cache`);
+  tree.link(`${PLUGINS}/cache/manifest/.claude-plugin/plugin.json`, tree.at('outside/plugin.json'));
+  tree.link(`${PLUGINS}/cache/market/.claude-plugin/marketplace.json`, tree.at('outside/marketplace.json'));
+  tree.link(`${PLUGINS}/cache/inner/.claude-plugin/plugin.json`, '../real.json');
+  tree.link('project/.claude/settings.json', tree.at('outside/settings.json'));
+  const find = (followSymlinks: boolean) => {
+    const { roots, problems } = createPluginFinder({
+      cwd: tree.at('project'),
+      home: tree.at('home'),
+      env: {},
+      pluginsFile: undefined,
+      pluginsRoot: undefined,
+      followSymlinks,
+    })();
+    return {
+      roots: roots.map(({ directory }) => directory.slice(cache.length)),
+      problems: problems.map(({ where, what }) => `${where.slice(tree.path.length)}: ${what}`),
+    };
+  };
+  const refused = 'cannot be read: it is a link that leaves its directory';
+  assert.deepEqual(find(false), {
+    roots: ['/inner/skills/c', '/disabled/skills'],
+    problems: [
+      `/project/.claude/settings.json: ${refused}`,
+      `/${PLUGINS}/cache/manifest/.claude-plugin/plugin.json: ${refused}`,
+      `/${PLUGINS}/cache/market/.claude-plugin/marketplace.json: ${refused}`,
+    ],
+  });
+  assert.deepEqual(find(true), { roots: ['/manifest/skills/a', '/market/skills/b', '/inner/skills/c'], problems: [] });
+});

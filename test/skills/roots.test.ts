@@ -132,7 +132,7 @@ test('a SKILL.md that is a link is served only when it stays inside its skill', 
   assert.deepEqual(await names(program), ['real', 'inside']);
   assert.deepEqual(warnings(program, tree.at('home/.claude/skills')), [
     'nowhere/SKILL.md: is a link that leads nowhere',
-    'outside/SKILL.md: cannot be read: it is a link that leaves its skill',
+    'outside/SKILL.md: cannot be read: it is a link that leaves its directory',
   ]);
 });
 
@@ -158,7 +158,7 @@ test('only regular files of a sane size are opened, and nothing blocks', async (
   assert.deepEqual(await names(program), ['good']);
   assert.deepEqual(warnings(program, tree.at('.claude/skills')), [
     'broken/SKILL.md: there is no front matter',
-    'device/SKILL.md: cannot be read: it is a link that leaves its skill',
+    'device/SKILL.md: cannot be read: it is a link that leaves its directory',
     'directory/SKILL.md: cannot be read: it is not a regular file',
     'huge/SKILL.md: cannot be read: it has over 1048576 bytes',
     'pipe/SKILL.md: cannot be read: it is not a regular file',
