@@ -61,7 +61,7 @@ export function readTool(lists: FirstLists): Tool {
           `"${echo(path)}" is not a path inside the skill. Give one that is relative to it and goes only down, such as references/forms.md.`,
         );
       }
-      return readFile(snapshot, found, plain, signal);
+      return readFile(found.snapshot, found, plain, signal);
     },
   };
 }

@@ -73,7 +73,8 @@ export function skillTool(lists: FirstLists, log: Log): Tool {
 }
 
 export type FoundSkill =
-  | { readonly kind: 'found'; readonly id: string; readonly skill: Skill }
+  /** `snapshot`: the one that has the skill; everything else of the call comes from it too. */
+  | { readonly kind: 'found'; readonly id: string; readonly skill: Skill; readonly snapshot: Snapshot }
   /** For the model, when a name means no skill, or several. */
   | { readonly kind: 'not-found'; readonly failure: ToolResult };
 
@@ -81,14 +82,15 @@ export type FoundSkill =
 export async function findSkill(name: string, snapshot: Snapshot, lists: FirstLists): Promise<FoundSkill> {
   const known = snapshot.names.resolve(name);
   const late = known.kind === 'missing' ? await lists.lookAgain(name.trim()) : undefined;
-  const resolution = late ? late.snapshot.names.resolve(name) : known;
+  const current = late?.snapshot ?? snapshot;
+  const resolution = late ? current.names.resolve(name) : known;
   switch (resolution.kind) {
     case 'found':
-      return resolution;
+      return { ...resolution, snapshot: current };
     case 'ambiguous':
       return notFound(ambiguityOf(name, resolution.ids));
     case 'missing':
-      if (late?.offline === undefined) return notFound(absenceOf(name, late?.snapshot ?? snapshot));
+      if (late?.offline === undefined) return notFound(absenceOf(name, current));
       return notFound(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late.offline})`);
   }
 }
