@@ -70,6 +70,9 @@ export const MAX_RESUBSCRIBE_MS = 60_000;
 /** Milliseconds after which a subscription has not ended early. Shorter than any proxy keeps a quiet connection. */
 export const LASTING_MS = 10_000;
 
+/** Progress reports of one call that a client gets in a second. A person cannot read more. */
+export const MAX_PROGRESS_PER_SECOND = 20;
+
 /** Milliseconds for reading one SKILL.md. A search reads many, one after the other. */
 export const READ_SKILL_MS = 10_000;
 /** Characters of upstream skill texts that are kept for searches, all servers together. */

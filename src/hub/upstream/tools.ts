@@ -12,6 +12,7 @@ import { UpstreamError } from '../connection/connection.ts';
 import { checkParamHeaders } from '../connection/param-headers.ts';
 import type { RequestOptions } from '../connection/rpc-client.ts';
 import type { ListedTool } from './listing.ts';
+import { limitProgress, type Progress } from './progress.ts';
 import { isObjectSchema } from './schemas.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -57,21 +58,24 @@ function toolOf(upstream: Upstream, tool: ListedTool): Tool {
     async run(args, _snapshot, call) {
       checkParamHeaders(inputSchema, isObject(args) ? args : {}, call.peer.claims);
       const { params, signal, peer } = call;
+      const progress = progressFor(call);
       try {
         const sent = { ...passedOn(params), arguments: args };
-        return resultFor(await callTool(upstream, tool, sent, { signal, onProgress: progressFor(call) }), peer);
+        return resultFor(await callTool(upstream, tool, sent, { signal, onProgress: progress?.report }), peer);
       } catch (error) {
         if (error instanceof RpcError) throw errorFor(error);
         return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };
+      } finally {
+        progress?.finish();
       }
     },
   };
 }
 
-function progressFor({ params, notify }: ToolCall): ((report: Params) => void) | undefined {
+function progressFor({ params, notify }: ToolCall): Progress | undefined {
   const { progressToken } = isObject(params._meta) ? params._meta : {};
   if (!isId(progressToken)) return undefined;
-  return (report) => notify('notifications/progress', { ...report, progressToken });
+  return limitProgress((report) => notify('notifications/progress', { ...report, progressToken }));
 }
 
 /** Protocol versions with a handshake allow only objects as structured content; their clients refuse anything else. */

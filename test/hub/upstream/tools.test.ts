@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { MAX_PROGRESS_PER_SECOND } from '../../../src/hub/upstream/limits.ts';
 import { eventually, scripted, startHub, upstream } from '../../harness/hub.ts';
 import { modern } from '../../harness/program.ts';
 import { makeTree } from '../../harness/tree.ts';
@@ -326,6 +327,19 @@ test("an error of a server with a code for the connection does not look like one
       assert.deepEqual((await hub.request(method, modern(params))).error, expected, `modern ${method} ${code}`);
     }
   }
+});
+
+test('of progress that comes too fast the client gets a part, and always the last report before the response', async (t) => {
+  const hub = await startHub(t, { one: upstream() });
+  await hub.waitForTools((names) => names.includes('one:slow'), 'its tools');
+  const start = performance.now();
+  const params = { name: 'one:slow', arguments: { ms: 500, steps: 500 }, _meta: { progressToken: 'mine' } };
+  await hub.request('tools/call', params);
+  const seconds = Math.ceil((performance.now() - start) / 1000);
+  const reports = hub.received.filter(({ method }) => method === 'notifications/progress');
+  assert.ok(reports.length <= seconds * MAX_PROGRESS_PER_SECOND + 1, `${reports.length} in ${seconds} s`);
+  assert.equal(reports.at(-1)?.params.progress, 500);
+  assert.ok(hub.received.at(-1)?.result, 'the response comes last');
 });
 
 test('progress that the client does not read is not kept in memory (10.6)', async (t) => {
