@@ -69,3 +69,9 @@ export const LASTING_MS = 10_000;
 
 /** Parts of a tool's schema that are searched for header annotations. No real schema comes near it. */
 export const MAX_SCHEMA_NODES = 20_000;
+
+/**
+ * Values in one message: a list of 150,000 tools has 2.4 million, and to parse four million takes 0.4 s. A message of 32 MiB
+ * can have 22 million, which would hold every other client and server for seconds.
+ */
+export const MAX_RESPONSE_VALUES = 4_000_000;

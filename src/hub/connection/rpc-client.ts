@@ -25,7 +25,7 @@ import {
   RpcError,
 } from '../../protocol/index.ts';
 import { type Connection, type ConnectionEvents, type HeaderFields, UpstreamError } from './connection.ts';
-import { MAX_STRANGE_LINES, MAX_STRANGE_LOGGED, MAX_UNSOLICITED } from './limits.ts';
+import { MAX_RESPONSE_VALUES, MAX_STRANGE_LINES, MAX_STRANGE_LOGGED, MAX_UNSOLICITED } from './limits.ts';
 import { createReplies } from './replies.ts';
 
 export interface RequestOptions {
@@ -164,7 +164,7 @@ export class RpcClient {
       this.#countStrangeLine();
       return;
     }
-    for (const message of [decode(text)].flat()) {
+    for (const message of [decode(text, MAX_RESPONSE_VALUES)].flat()) {
       if (this.ended.aborted) return;
       try {
         this.#handle(message);
@@ -195,7 +195,9 @@ export class RpcClient {
         break;
       case 'invalid':
         if (message.id !== null)
-          this.#pending.get(idKey(message.id))?.fail(new UpstreamError('the response is not valid JSON-RPC'));
+          this.#pending
+            .get(idKey(message.id))
+            ?.fail(new UpstreamError(`the response is not valid JSON-RPC (${message.error.message})`));
         this.#countStrangeLine();
         break;
       case 'notification':
