@@ -21,6 +21,8 @@ export interface Skill {
   readonly description: string;
   /** The agent that the root belongs to by convention: `agents`, `claude`, `codex`, `custom`, … */
   readonly provider: string;
+  /** The upstream server that the skill belongs to, if any. */
+  readonly server?: string;
   readonly location: Location;
   readonly plugin: Plugin | undefined;
   readonly root: string;

@@ -9,6 +9,7 @@ import { createPacer, runSteps } from '../files/pace.ts';
 import type { Contribution, Problem, Resource, Skill, Snapshot, Template, Tool } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
 import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
+import { WELL_KNOWN_PROVIDERS } from '../skills/roots.ts';
 import { assignUris } from '../skills/uris.ts';
 import type { Fingerprints } from './copies.ts';
 
@@ -61,9 +62,6 @@ export async function buildSnapshot(
 
 // --- internal ---
 
-// Providers that a pattern may name even while they have no skill.
-const WELL_KNOWN = ['agents', 'claude', 'codex', 'custom'];
-
 interface Items {
   readonly skills: readonly Skill[];
   readonly tools: readonly Tool[];
@@ -78,12 +76,12 @@ function choose(
   servers: readonly string[],
 ): Items & { readonly unmatched: readonly Problem[] } {
   const items = [
-    ...skills.map((item) => ({ item, name: item.name, group: item.provider, plugin: item.plugin })),
+    ...skills.map((item) => ({ item, name: item.name, group: item.server ?? item.provider, plugin: item.plugin })),
     ...tools.map((item) => ({ item, name: item.short ?? item.name, group: item.server ?? '' })),
     ...resources.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
     ...templates.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
   ];
-  const { kept, problems } = filter(items, (subject) => subject, [...WELL_KNOWN, ...servers]);
+  const { kept, problems } = filter(items, (subject) => subject, [...WELL_KNOWN_PROVIDERS, ...servers]);
   const chosen = new Set<unknown>(kept.map(({ item }) => item));
   const isChosen = (item: unknown) => chosen.has(item);
   return {

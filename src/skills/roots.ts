@@ -35,6 +35,9 @@ export interface RootOptions extends Surroundings {
   readonly followSymlinks: boolean;
 }
 
+/** Providers that exist even while they have no skill. */
+export const WELL_KNOWN_PROVIDERS: readonly string[] = ['agents', 'claude', 'codex', 'custom'];
+
 export function findRoots(options: RootOptions): readonly Root[] {
   const { cwd, scanDefaultDirs, followSymlinks } = options;
   // The links of a cloned repository must not lead out of it.

@@ -12,6 +12,7 @@ import { SizedCache } from '../../sized-cache.ts';
 import { readHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
 import { nameKey } from '../../skills/names.ts';
+import { WELL_KNOWN_PROVIDERS } from '../../skills/roots.ts';
 import { shorten, visible, visibleLine } from '../../text.ts';
 import { MAX_DESCRIPTION, MAX_SKILL_TEXTS, READ_SKILL_MS } from './limits.ts';
 import { segmentsOf, type UpstreamFile, type UpstreamSkill } from './skill-entries.ts';
@@ -23,7 +24,8 @@ export interface SkillServer {
   renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill>;
 }
 
-export function skillOf(provider: string, skill: UpstreamSkill, server: SkillServer): Skill {
+export function skillOf(serverName: string, skill: UpstreamSkill, server: SkillServer): Skill {
+  const provider = providerOf(serverName);
   const root = `skill://${encodeURIComponent(provider.toWellFormed())}`;
   // Two bases that differ in their scheme alone are two skills.
   const scheme = /^skill:/i.test(skill.base) ? [] : [skill.base.slice(0, skill.base.indexOf(':') + 1)];
@@ -52,6 +54,7 @@ export function skillOf(provider: string, skill: UpstreamSkill, server: SkillSer
     key: nameKey(name),
     description: shorten(visible(skill.description).trim(), MAX_DESCRIPTION),
     provider,
+    server: serverName,
     location: 'mcp',
     plugin: undefined,
     root,
@@ -69,6 +72,11 @@ export function skillOf(provider: string, skill: UpstreamSkill, server: SkillSer
 }
 
 // --- internal ---
+
+/** When a local skill `claude:pdf` is deleted, its name and URI must not come to mean a skill of a server called claude. */
+function providerOf(server: string): string {
+  return WELL_KNOWN_PROVIDERS.includes(nameKey(server)) ? `${server}@mcp` : server;
+}
 
 const texts = new SizedCache<object, string>(MAX_SKILL_TEXTS);
 

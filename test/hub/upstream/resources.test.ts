@@ -1,6 +1,7 @@
 /** Resources and skills of upstream servers, through the hub. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { EMPTY_LISTING, type Listing } from '../../../src/hub/upstream/listing.ts';
 import { resourcesOf, templatesOf } from '../../../src/hub/upstream/resources.ts';
@@ -226,6 +227,42 @@ for (const [what, uri] of [
     assert.equal(result.contents[0].text, 'opaque {"who":{"action":"accept"}}');
   });
 }
+
+for (const server of ['claude', 'Codex', 'agents', 'custom']) {
+  const provider = server.toLowerCase();
+
+  test(`a skill of a server called ${server} never has the name or URI of a skill of that provider`, async (t) => {
+    const directory = provider === 'custom' ? 'skills' : `home/.${provider}/skills`;
+    const tree = makeTree(t, { [`${directory}/pdf/SKILL.md`]: skillText('pdf', 'Local') });
+    const text = skillText('pdf', 'Upstream');
+    const up = library([resource('skill://pdf/SKILL.md', text)], [entry('pdf', { 'SKILL.md': text })]);
+    const hub = await startHub(t, { [server]: up }, { tree, defaults: true });
+    await hub.waitForTools((names) => names.includes(`${server}:echo`), 'its tools');
+    const ofServer = async () => {
+      assert.match(await hub.skill(`${server}@mcp:pdf`), /^description: Upstream$/m);
+      const { result } = await hub.request('resources/read', { uri: `skill://${server}%40mcp/pdf/SKILL.md` });
+      assert.equal(result.contents[0].text, text);
+    };
+    const uri = `skill://${provider}/pdf/SKILL.md`;
+    assert.match(await hub.skill(`${provider}:pdf`), /^description: Local$/m);
+    assert.match((await hub.request('resources/read', { uri })).result.contents[0].text, /Local/);
+    await ofServer();
+    rmSync(tree.at(`${directory}/pdf`), { recursive: true });
+    await hub.call('skills.list', {});
+    assert.match(await hub.skill(`${provider}:pdf`), /not found/);
+    assert.equal((await hub.request('resources/read', { uri })).error.code, -32602);
+    await ofServer();
+  });
+}
+
+test('a filter with the name of a server that is also a provider applies to the skills of both', async (t) => {
+  const tree = makeTree(t, { 'home/.claude/skills/local/SKILL.md': skillText('local') });
+  const claude = library([], [entry('pdf', { 'SKILL.md': skillText('pdf') })]);
+  const args = ['--exclude', 'claude'];
+  const hub = await startHub(t, { claude, other: upstream() }, { tree, defaults: true, args });
+  await hub.waitForTools((names) => names.includes('other:echo'), 'the other server');
+  for (const name of ['pdf', 'claude@mcp:pdf', 'local']) assert.match(await hub.skill(name), /not found/);
+});
 
 test('a subscription to a resource of a server, whose updates are not passed on, is refused', async (t) => {
   const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own') });
