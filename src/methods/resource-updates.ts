@@ -2,14 +2,18 @@
  * Subscriptions to single resources.
  * Owns: which URIs are subscribed to, and comparing them at each refresh. Leaves alone: the wording of notifications
  * (subscriptions.ts), content (resources.ts).
- * Always true: each subscriber is told once of a change; a URI whose changes cannot be noticed is not subscribed to.
+ * Always true:
+ * - each subscriber is told once of a change; a URI whose changes cannot be noticed is not subscribed to;
+ * - a resource is looked at once per refresh, however many subscribers it has and however they spell its URI.
  */
 import type { FirstLists } from '../catalog/first-lists.ts';
 import type { Registry } from '../catalog/registry.ts';
+import { createPacer } from '../files/pace.ts';
 import type { Snapshot } from '../model.ts';
 import { invalidParams, type Method, type Session } from '../protocol/index.ts';
+import { uriOf } from '../skills/uris.ts';
 import { MOST_SUBSCRIPTIONS } from './limits.ts';
-import { nothingAt, targetAt, uriParam } from './resources.ts';
+import { knownTargetAt, nothingAt, uriParam } from './resources.ts';
 
 /** The state of a resource in one snapshot: equal states mean equal content; undefined: it cannot be subscribed to. */
 export type StateOf = (snapshot: Snapshot, uri: string) => Promise<unknown>;
@@ -26,8 +30,8 @@ export interface ResourceSubscriber {
 }
 
 export function createResourceUpdates(
-  registry: Registry,
-  lists: FirstLists,
+  registry: Pick<Registry, 'onRefresh' | 'ready'>,
+  lists: Pick<FirstLists, 'complete'>,
   stateOf: StateOf,
   onFault: (error: unknown) => void,
 ): ResourceUpdates {
@@ -35,11 +39,11 @@ export function createResourceUpdates(
   let comparing = Promise.resolve();
 
   async function compareAll(snapshot: Snapshot, reason: string): Promise<void> {
-    for (const [uri, entry] of entries) {
-      const state = await stateOf(snapshot, uri);
+    for (const [key, entry] of entries) {
+      const state = await stateOf(snapshot, key);
       if (state === entry.state) continue;
       entry.state = state;
-      for (const subscriber of entry.subscribers) subscriber.update(uri, `resource changed (${reason})`);
+      for (const [subscriber, uri] of entry.subscribers) subscriber.update(uri, `resource changed (${reason})`);
     }
   }
 
@@ -48,11 +52,11 @@ export function createResourceUpdates(
     if (entries.size > 0) comparing = comparing.then(() => compareAll(after, reason)).catch(onFault);
   });
 
-  function unsubscribe(subscriber: ResourceSubscriber, uris: readonly string[]): void {
-    for (const uri of uris) {
-      const entry = entries.get(uri);
+  function unsubscribe(subscriber: ResourceSubscriber, keys: readonly string[]): void {
+    for (const key of keys) {
+      const entry = entries.get(key);
       entry?.subscribers.delete(subscriber);
-      if (entry?.subscribers.size === 0) entries.delete(uri);
+      if (entry?.subscribers.size === 0) entries.delete(key);
     }
   }
 
@@ -60,20 +64,26 @@ export function createResourceUpdates(
     async subscribe(uris, subscriber, until) {
       // Without URIs there is nothing to wait for, not even the first scan.
       if (uris.length === 0) return subscriber.begin([]);
-      const hasAll = (now: Snapshot) => (uris.every((uri) => targetAt(now, uri)) ? now : undefined);
-      const snapshot = (await lists.lookUp(hasAll)) ?? (await lists.complete());
-      const states = await Promise.all(uris.map(async (uri) => [uri, await stateOf(snapshot, uri)] as const));
+      const first = await findKeys(await registry.ready(), uris);
+      const { snapshot, keys } = first.hasAll ? first : await findKeys(await lists.complete(), uris);
+      const states = await Promise.all(
+        [...keys].map(async ([key, uri]) => ({ key, uri, state: await stateOf(snapshot, key) })),
+      );
       if (until.aborted) return;
-      const served = states.filter(([, state]) => state !== undefined);
-      const servedUris = served.map(([uri]) => uri);
-      subscriber.begin(servedUris);
+      const served = states.filter(({ state }) => state !== undefined);
+      subscriber.begin(served.map(({ uri }) => uri));
       if (until.aborted) return;
-      for (const [uri, state] of served) {
-        const entry = entries.get(uri) ?? { state, subscribers: new Set() };
-        entry.subscribers.add(subscriber);
-        entries.set(uri, entry);
+      for (const { key, uri, state } of served) {
+        const entry = entries.get(key) ?? { state, subscribers: new Map() };
+        entry.subscribers.set(subscriber, uri);
+        entries.set(key, entry);
       }
-      until.addEventListener('abort', () => unsubscribe(subscriber, servedUris), { once: true });
+      const unsubscribeAll = () =>
+        unsubscribe(
+          subscriber,
+          served.map(({ key }) => key),
+        );
+      until.addEventListener('abort', unsubscribeAll, { once: true });
     },
   };
 }
@@ -83,7 +93,7 @@ export function createResourceUpdates(
  * are left out: their servers are not subscribed to, so a change would never be noticed.
  */
 export const resourceState: StateOf = async (snapshot, uri) => {
-  const target = targetAt(snapshot, uri);
+  const target = knownTargetAt(snapshot, uri);
   if (target?.kind === 'resource') return target.resource.server === undefined ? target.resource : undefined;
   if (target?.kind !== 'file') return undefined;
   const { listed, path } = target.place;
@@ -147,5 +157,27 @@ const NO_SUBSCRIPTION = 'nothing is served there that can be subscribed to (reso
 
 interface Entry {
   state: unknown;
-  readonly subscribers: Set<ResourceSubscriber>;
+  /** Each with the URI as it spells it. */
+  readonly subscribers: Map<ResourceSubscriber, string>;
+}
+
+interface Keys {
+  readonly snapshot: Snapshot;
+  /** The first of the URIs for each resource, by the resource's own URI: a URI may be percent-encoded in many ways. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly hasAll: boolean;
+}
+
+async function findKeys(snapshot: Snapshot, uris: readonly string[]): Promise<Keys> {
+  const pace = createPacer();
+  const keys = new Map<string, string>();
+  let hasAll = true;
+  for (const uri of uris) {
+    await pace();
+    const target = knownTargetAt(snapshot, uri);
+    const key = target?.kind === 'file' ? uriOf(target.place.root, target.place.path) : uri;
+    if (!target) hasAll = false;
+    else if (!keys.has(key)) keys.set(key, uri);
+  }
+  return { snapshot, keys, hasAll };
 }

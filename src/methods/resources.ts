@@ -60,18 +60,25 @@ export function resourcesDiffer(before: Snapshot, after: Snapshot): boolean {
 }
 
 /** What `resources/read` reads at a URI. */
-export type Target =
-  | { readonly kind: 'resource'; readonly resource: Resource }
-  | { readonly kind: 'file'; readonly place: SkillPath }
-  | { readonly kind: 'template'; readonly template: Template };
+export type Target = KnownTarget | { readonly kind: 'template'; readonly template: Template };
 
-export function targetAt({ resources, uris, templates }: Snapshot, uri: string): Target | undefined {
+export type KnownTarget =
+  | { readonly kind: 'resource'; readonly resource: Resource }
+  | { readonly kind: 'file'; readonly place: SkillPath };
+
+export function targetAt(snapshot: Snapshot, uri: string): Target | undefined {
+  const known = knownTargetAt(snapshot, uri);
+  if (known) return known;
+  const template = snapshot.templates.find((one) => one.matches(uri));
+  return template && { kind: 'template', template };
+}
+
+/** The same without templates. */
+export function knownTargetAt({ resources, uris }: Snapshot, uri: string): KnownTarget | undefined {
   const resource = resources.get(uri);
   if (resource) return { kind: 'resource', resource };
   const place = skillPathAt(uris, uri);
-  if (place) return { kind: 'file', place };
-  const template = templates.find((one) => one.matches(uri));
-  return template && { kind: 'template', template };
+  return place && { kind: 'file', place };
 }
 
 /** The error for a URI without a resource, or with one that cannot be read. */

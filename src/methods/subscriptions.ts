@@ -38,8 +38,8 @@ export interface Subscriptions {
 }
 
 export function createSubscriptions(
-  registry: Registry,
-  lists: FirstLists,
+  registry: Pick<Registry, 'onRefresh'>,
+  lists: Pick<FirstLists, 'wasListed'>,
   topics: readonly ListTopic[],
   updates: ResourceUpdates,
   onFault: (error: unknown) => void,
@@ -84,27 +84,42 @@ export function createSubscriptions(
       const tag = { [META.subscription]: id };
       const over = new AbortController();
       const cancelled = new Promise<void>((end) => {
-        signal.addEventListener('abort', () => end(), { once: true });
-        if (signal.aborted) end();
+        const cancel = () => {
+          over.abort();
+          end();
+        };
+        signal.addEventListener('abort', cancel, { once: true });
+        if (signal.aborted) cancel();
       });
+      let isAcknowledged = false;
+      /** List changes before the acknowledgement, which must be the first message. */
+      const early = new Map<string, string>();
+      const send = (method: string, reason: string): void => {
+        if (isAcknowledged) notify(method, { _meta: { ...tag, [REASON]: reason } });
+        else early.set(method, reason);
+      };
       const resources: ResourceSubscriber = {
         begin(served) {
           const accepted: Record<string, unknown> = Object.fromEntries(wanted.map(({ key }) => [key, true]));
           if (served.length > 0) accepted[RESOURCES] = served;
           notify('notifications/subscriptions/acknowledged', { _meta: tag, notifications: accepted });
+          isAcknowledged = true;
+          for (const [method, reason] of early) send(method, reason);
         },
         update: (uri, reason) => notify(UPDATED, { uri, _meta: { ...tag, [REASON]: reason } }),
       };
-      // Reading the files may take a while; a client that cancels meanwhile may use the id again at once.
-      await Promise.race([updates.subscribe(uris, resources, over.signal), cancelled]);
-      const ended = new Promise<void>((end) => {
-        const send = (method: string, reason: string) => notify(method, { _meta: { ...tag, [REASON]: reason } });
-        subscribe({ topics: wanted, peer, send, end }, signal);
-        // The server may have been closed while the files were read.
-        if (closed) end();
-      });
-      await Promise.race([ended, cancelled]);
-      over.abort();
+      try {
+        // At once: a list that the client requests right after this may change while the files are read.
+        const ended = new Promise<void>((end) => {
+          subscribe({ topics: wanted, peer, send, end }, over.signal);
+          if (closed) end();
+        });
+        // Reading the files may take a while; a client that cancels meanwhile may use the id again at once.
+        await Promise.race([updates.subscribe(uris, resources, over.signal), cancelled]);
+        await Promise.race([ended, cancelled]);
+      } finally {
+        over.abort();
+      }
       return { _meta: tag };
     },
   };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { renameSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
+import { createResourceUpdates } from '../../src/methods/resource-updates.ts';
+import type { ListedSkill, Snapshot, Template } from '../../src/model.ts';
 import { type Answer, modern, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
@@ -69,4 +71,43 @@ test('a subscription that is cancelled while its files are looked at frees its i
     !program.received.some(({ method }: Answer) => method !== undefined),
     'nothing is told to who has cancelled',
   );
+});
+
+test('spellings of one URI are one resource, looked at once, and no template is matched', async () => {
+  const matched: string[] = [];
+  const template = { matches: (uri: string) => matched.push(uri) > 0 } as unknown as Template;
+  const uris = { roots: new Map([['skill://claude/pdf', {} as ListedSkill]]), rootOf: () => undefined };
+  const snapshot = { uris, resources: new Map(), templates: [template] } as unknown as Snapshot;
+  const looks: string[] = [];
+  const updates = createResourceUpdates(
+    { onRefresh: () => {}, ready: async () => snapshot },
+    { complete: async () => snapshot },
+    async (_snapshot, uri) => looks.push(uri),
+    assert.ifError,
+  );
+  const served: string[] = [];
+  const spelled = ['skill://claude/pdf/%61', 'skill://claude/pdf/a', 'skill://cl%61ude/pdf/a', 'other://x'];
+  const subscriber = { begin: (all: readonly string[]) => void served.push(...all), update: () => {} };
+  await updates.subscribe(spelled, subscriber, new AbortController().signal);
+  assert.deepEqual(served, ['skill://claude/pdf/%61']);
+  assert.deepEqual(looks, ['skill://claude/pdf/a']);
+  assert.deepEqual(matched, []);
+});
+
+test('a client that subscribes to several spellings of a URI is told once, by the first', async (t) => {
+  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf'), '.claude/skills/pdf/a': 'one' });
+  const program = startProgram(t, { tree, args: ['--refresh-interval', '600000', '--no-watch'] });
+  const uris = ['skill://claude/pdf/%61', 'skill://claude/pdf/a'];
+  const params = modern({ notifications: { resourceSubscriptions: uris } });
+  program.send({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params });
+  const accepted = await program.waitFor(({ method }: Answer) => /acknowledged/.test(method), 'the acknowledgement');
+  assert.deepEqual(accepted.params.notifications.resourceSubscriptions, [uris[0]]);
+  for (const text of ['two', 'three']) {
+    const before = program.received.length;
+    renameSync(tree.write('copy', text), tree.at('.claude/skills/pdf/a'));
+    await program.request('tools/call', modern({ name: 'skills.list', arguments: {} }));
+    const isNew = (message: Answer) => /updated/.test(message.method) && program.received.indexOf(message) >= before;
+    assert.equal((await program.waitFor(isNew, 'the update')).params.uri, uris[0]);
+  }
+  assert.equal(program.received.filter(({ method }: Answer) => /updated/.test(method)).length, 2);
 });
