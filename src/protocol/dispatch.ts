@@ -47,10 +47,16 @@ export type Handle = (session: Session | ChooseSession, text: string, exchange: 
 /** Called for every failure that is this program's fault, with the method it happened in. */
 export type FaultListener = (method: string, error: unknown) => void;
 
-/** Characters. A batch is answered by one text; past this length the rest of it is answered with errors. */
+/**
+ * Characters. The answers to a batch are collected before they are sent. Past this length, of all batches together, further
+ * requests in batches are answered with errors and not run.
+ */
 export const MAX_BATCH_ANSWER = 32 * 1024 * 1024;
 
 export function createDispatcher(eras: readonly Era[], onFault: FaultListener): Handle {
+  /** Characters of the answers that batches hold at the moment. */
+  let collected = 0;
+
   return async (given, text, exchange) => {
     try {
       const decoded = decode(text);
@@ -86,18 +92,23 @@ export function createDispatcher(eras: readonly Era[], onFault: FaultListener): 
     if (batch.length === 0) return refusal(null, invalidRequest('a batch is not empty'));
     const texts: string[] = [];
     let length = 0;
-    for (const one of batch) {
-      if (session.ended.aborted) return undefined;
-      const isOverLimit = length > MAX_BATCH_ANSWER && one.message.kind === 'request';
-      const text = isOverLimit
-        ? encodeError(one.message.id, internalError(BATCH_TOO_LARGE))
-        : (await take(one, session, exchange))?.text;
-      if (text !== undefined) texts.push(text);
-      length += text?.length ?? 0;
-      // Other clients get their turn between two messages, as they would if each had come alone.
-      await new Promise((turn) => setTimeout(turn, 0));
+    try {
+      for (const one of batch) {
+        if (session.ended.aborted) return undefined;
+        const isOverLimit = collected > MAX_BATCH_ANSWER && one.message.kind === 'request';
+        const text = isOverLimit
+          ? encodeError(one.message.id, internalError(BATCH_TOO_LARGE))
+          : (await take(one, session, exchange))?.text;
+        if (text !== undefined) texts.push(text);
+        length += text?.length ?? 0;
+        collected += text?.length ?? 0;
+        // Other clients get their turn between two messages, as they would if each had come alone.
+        await new Promise((turn) => setTimeout(turn, 0));
+      }
+      return texts.length > 0 ? { text: `[${texts.join(',')}]`, status: 200 } : undefined;
+    } finally {
+      collected -= length;
     }
-    return texts.length > 0 ? { text: `[${texts.join(',')}]`, status: 200 } : undefined;
   }
 
   async function take({ message, era }: Incoming, session: Session, exchange: Exchange): Promise<Answer | undefined> {
@@ -167,7 +178,7 @@ export function createDispatcher(eras: readonly Era[], onFault: FaultListener): 
 
 // --- internal ---
 
-const BATCH_TOO_LARGE = `the answers to this batch are over ${MAX_BATCH_ANSWER} characters; send this request by itself`;
+const BATCH_TOO_LARGE = `the answers to batches are over ${MAX_BATCH_ANSWER} characters at the moment; send this request by itself`;
 
 const PROGRESS = 'notifications/progress';
 

@@ -110,6 +110,30 @@ test('the answers to a batch stay below the limit of one text (10.2)', async () 
   assert.match(batch.at(-1).error.message, /send this request by itself/);
 });
 
+test('batches side by side hold no more answers together than one batch may (10.2)', async () => {
+  const text = 'x'.repeat(1024 * 1024);
+  let runs = 0;
+  const { answers, send } = open([
+    {
+      name: 'big',
+      run() {
+        runs++;
+        return { text };
+      },
+    },
+  ]);
+  const batch = Array.from({ length: 20 }, (_, id) => call(id, 'big'));
+  const batches = Array.from({ length: 20 }, (_, at) => batch.map((one) => ({ ...one, id: `${at} ${one.id}` })));
+  await Promise.all(batches.map((one) => send(one)));
+  assert.equal(answers.flat().length, 400);
+  // One more per batch: each looks at the limit before it runs a request.
+  assert.ok(runs <= MAX_BATCH_ANSWER / text.length + batches.length, `${runs} requests were run`);
+  assert.ok(runs >= MAX_BATCH_ANSWER / text.length, `${runs} requests were run`);
+  const before = runs;
+  await send(batch);
+  assert.equal(runs, before + batch.length, 'what was sent is no longer counted');
+});
+
 test('a batch of a client that is gone is not continued (10.2)', async () => {
   let runs = 0;
   const { answers, send, session } = open([
