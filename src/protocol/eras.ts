@@ -121,6 +121,14 @@ export function legacyEra({ methods, notifications }: MethodTable): Era {
 }
 
 export function modernEra({ methods, notifications }: MethodTable, server: Client): Era {
+  const stamp = { [META.server]: server };
+  /** Appended to every result of a method, so it is encoded once. */
+  const encoded = new Map<Method, string>();
+  const membersFor = (method: Method) => {
+    const known = encoded.get(method) ?? encode({ resultType: COMPLETE, ...method.cache, _meta: stamp }).slice(1);
+    encoded.set(method, known);
+    return known;
+  };
   return {
     methods: byName(methods),
     notifications: byName(notifications),
@@ -139,12 +147,12 @@ export function modernEra({ methods, notifications }: MethodTable, server: Clien
       if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version, MODERN_VERSIONS);
       return { client: clientOf(meta[META.client]), ...declaredIn(capabilities), claims, anyStructure: true };
     },
-    seal(result, { cache }) {
-      const stamp = { [META.server]: server };
+    seal(result, method) {
+      const { cache } = method;
       if (!(result instanceof EncodedResult) && OWN_MEMBERS.some((name) => name in result))
         return encode({ resultType: COMPLETE, ...result, ...cache, _meta: { ...metaOf(result), ...stamp } });
       const { body } = result instanceof EncodedResult ? result : encodeResultBody(result);
-      const members = encode({ resultType: COMPLETE, ...cache, _meta: stamp }).slice(1);
+      const members = membersFor(method);
       return body === '{' ? `{${members}` : `${body},${members}`;
     },
     sealError(error) {
