@@ -4,39 +4,19 @@
  * Owns: which era a message belongs to, its envelope, the members an era adds to results. Leaves alone: the methods.
  * Always true: a method that an era lacks is missing from its table, so no other code asks which era it is in.
  */
+import { type EncodedReply, EncodedResult, encode, encodeReply, errorReply } from './encode.ts';
 import {
   headerMismatch,
   invalidEnvelope,
   laterClientNeeded,
   MessageError,
-  RpcError,
+  type RpcError,
   UnknownMethodError,
   unsupportedVersion,
 } from './errors.ts';
-import { EncodedResult, encode, encodeResultBody, type Id, isObject, type Params, type Request } from './json-rpc.ts';
-import { META, NAME_PARAMS } from './meta.ts';
-import type { Client, Session } from './session.ts';
-
-/** What the HTTP headers say about a message; absent on a transport without headers. */
-export interface HeaderClaims {
-  readonly version: string | undefined;
-  readonly method: string | undefined;
-  readonly name: string | undefined;
-  /** A header that repeats an argument of a tool. */
-  param(header: string): string | undefined;
-}
-
-/** The client that sent a request. */
-export interface Peer {
-  readonly client: Client | undefined;
-  /** The names of what the client declared; the settings below each name are not kept. */
-  readonly capabilities: ReadonlySet<string>;
-  readonly extensions: ReadonlySet<string>;
-  /** The headers, in an era that requires them to repeat parts of the message. */
-  readonly claims?: HeaderClaims | undefined;
-  /** The client accepts structured content that is not an object. */
-  readonly anyStructure?: boolean;
-}
+import { type Id, isObject, type Params, type Request } from './json-rpc.ts';
+import { decodeHeader, HEADERS, isLogLevel, META, metaOf, NAME_PARAMS } from './meta.ts';
+import type { Client, Peer, ReadHeader, Session } from './session.ts';
 
 export interface Call {
   readonly id: Id;
@@ -50,12 +30,12 @@ export interface Call {
 }
 
 /** How long a modern client may keep a result, and whether for this user alone. */
-export interface CacheHint {
+interface CacheHint {
   readonly ttlMs: number;
   readonly cacheScope: 'public' | 'private';
 }
 
-export type Result = object | EncodedResult;
+type Result = object | EncodedResult;
 
 export interface Method {
   readonly name: string;
@@ -75,16 +55,14 @@ export interface Era {
   readonly notifications: ReadonlyMap<string, NotificationHandler>;
   /** The method that opens a session; undefined in an era without sessions. */
   readonly sessionOpener: string | undefined;
-  speaks(method: string, params: Params, claims: HeaderClaims | undefined): boolean;
+  speaks(method: string, params: Params, readHeader: ReadHeader | undefined): boolean;
   acceptsBatches(session: Session): boolean;
   /** Checks the envelope of a request and gives its client. */
-  open(request: Request, session: Session, claims: HeaderClaims | undefined): Peer;
-  /** The JSON of a result with the members that this era adds. */
-  seal(result: Result, method: Method): string;
-  /** Translates an error into this era: upstream servers of the other one have codes that it lacks. */
-  sealError(error: RpcError): RpcError;
-  /** The HTTP status for an error. */
-  statusOf(error: RpcError): number;
+  open(request: Request, session: Session, readHeader: ReadHeader | undefined): Peer;
+  /** The answer to a request, with the members that this era adds to its result. */
+  seal(id: Id, result: Result, method: Method): EncodedReply;
+  /** The answer to a request that failed. Upstream servers of the other era have codes that this one lacks. */
+  sealError(id: Id, error: RpcError): EncodedReply;
 }
 
 export interface MethodTable {
@@ -106,28 +84,34 @@ export function legacyEra({ methods, notifications }: MethodTable): Era {
     // Takes every message, so it must be the last of the eras.
     speaks: () => true,
     acceptsBatches: (session) => BATCHED.includes(session.handshake?.version ?? ''),
-    open: (_request, session) => session.handshake ?? UNKNOWN_CLIENT,
-    seal(result) {
-      if (result instanceof EncodedResult) return `${result.body}}`;
-      // Comes from an upstream server. Legacy clients do not know it and would take any result for a complete one.
-      if (!('resultType' in result)) return encode(result);
-      const { resultType, ...rest } = result;
-      if (resultType === COMPLETE) return encode(rest);
-      throw laterClientNeeded(String(resultType));
+    open(_request, { handshake = UNKNOWN_CLIENT, logLevel }) {
+      return logLevel === undefined ? handshake : { ...handshake, logLevel };
     },
-    sealError: (error) => error,
-    statusOf: (error) => (error instanceof MessageError ? 400 : 200),
+    seal(id, result) {
+      if (result instanceof EncodedResult) return encodeReply(id, result.body, RESULT_END);
+      // Comes from an upstream server. Legacy clients do not know it and would take any result for a complete one.
+      const { resultType = COMPLETE, ...rest }: Params = { ...result };
+      if (resultType !== COMPLETE) throw laterClientNeeded(String(resultType));
+      return encodeReply(id, bytesOf(rest), REPLY_END);
+    },
+    sealError: (id, error) => errorReply(id, error, statusOf(error)),
   };
 }
 
-export function modernEra({ methods, notifications }: MethodTable, server: Client): Era {
+/** `onPeer`: called with the client of every request. */
+export function modernEra(
+  { methods, notifications }: MethodTable,
+  server: Client,
+  onPeer: (peer: Peer) => void = () => {},
+): Era {
   const stamp = { [META.server]: server };
-  /** Appended to every result of a method, so it is encoded once. */
-  const encoded = new Map<Method, string>();
-  const membersFor = (method: Method) => {
-    const known = encoded.get(method) ?? encode({ resultType: COMPLETE, ...method.cache, _meta: stamp }).slice(1);
-    encoded.set(method, known);
-    return known;
+  /** By cache hint: what is appended to an encoded result. */
+  const ends = new Map<CacheHint | undefined, Uint8Array>();
+  const endWith = (cache: CacheHint | undefined) => {
+    const end =
+      ends.get(cache) ?? Buffer.from(`,${encode({ resultType: COMPLETE, ...cache, _meta: stamp }).slice(1)}}`);
+    ends.set(cache, end);
+    return end;
   };
   return {
     methods: byName(methods),
@@ -135,33 +119,34 @@ export function modernEra({ methods, notifications }: MethodTable, server: Clien
     sessionOpener: undefined,
     speaks: isModern,
     acceptsBatches: () => false,
-    open({ method, params }, _session, claims) {
+    open({ method, params }, _session, readHeader) {
       const meta = metaOf(params);
       const version = meta[META.version];
       const capabilities = meta[META.capabilities];
       if (typeof version !== 'string') throw invalidEnvelope(`_meta["${META.version}"] must be text`);
       if (!isObject(capabilities)) throw invalidEnvelope(`_meta["${META.capabilities}"] must be an object`);
       // Before the version: when header and body differ, either of them may be wrong.
-      if (claims) checkClaims(claims, version, method, params);
+      if (readHeader) checkHeaders(readHeader, version, method, params);
       // Before the method: a client with a wrong version needs the list of right ones, not "unknown method".
       if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version, MODERN_VERSIONS);
-      return { client: clientOf(meta[META.client]), ...declaredIn(capabilities), claims, anyStructure: true };
+      const logLevel = meta[META.logLevel];
+      if (logLevel !== undefined && !isLogLevel(logLevel))
+        throw invalidEnvelope(`_meta["${META.logLevel}"] is not a log level`);
+      const client = clientOf(meta[META.client]);
+      const peer: Peer = { client, version, ...declaredIn(capabilities), readHeader, anyStructure: true, logLevel };
+      onPeer(peer);
+      return peer;
     },
-    seal(result, method) {
-      const { cache } = method;
-      if (!(result instanceof EncodedResult) && OWN_MEMBERS.some((name) => name in result))
-        return encode({ resultType: COMPLETE, ...result, ...cache, _meta: { ...metaOf(result), ...stamp } });
-      const { body } = result instanceof EncodedResult ? result : encodeResultBody(result);
-      const members = membersFor(method);
-      return body === '{' ? `{${members}` : `${body},${members}`;
+    seal(id, result, { cache }) {
+      if (result instanceof EncodedResult) return encodeReply(id, result.body, endWith(cache));
+      const { resultType = COMPLETE, _meta, ...rest }: Params = { ...result };
+      const sealed = { ...rest, resultType, ...cache, _meta: { ...metaOf({ _meta }), ...stamp } };
+      return encodeReply(id, bytesOf(sealed), REPLY_END);
     },
-    sealError(error) {
-      const code = RETIRED_CODES.get(error.code);
-      return code === undefined ? error : new RpcError(code, error.message, error.data);
-    },
-    statusOf(error) {
-      if (error instanceof UnknownMethodError) return 404;
-      return error instanceof MessageError ? 400 : 200;
+    sealError(id, error) {
+      const { code, message, data } = error;
+      const status = error instanceof UnknownMethodError ? 404 : statusOf(error);
+      return errorReply(id, { code: RETIRED_CODES.get(code) ?? code, message, data }, status);
     },
   };
 }
@@ -169,7 +154,7 @@ export function modernEra({ methods, notifications }: MethodTable, server: Clien
 /** Names and versions are a few words. A session keeps them as long as it lives. */
 export const MAX_CLIENT_TEXT = 256;
 /** A dozen capabilities and a handful of extensions are known in all. */
-export const MAX_DECLARED = 64;
+const MAX_DECLARED = 64;
 
 /** The client's name and version; undefined when they are malformed or over MAX_CLIENT_TEXT. */
 export function clientOf(info: unknown): Client | undefined {
@@ -195,8 +180,10 @@ const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
 const MODERN_ONLY: readonly string[] = ['server/discover', 'subscriptions/listen'];
 
 const COMPLETE = 'complete';
-/** The members of a result that the modern era sets. A result of an upstream server may have them already. */
-const OWN_MEMBERS: readonly string[] = ['resultType', '_meta', 'ttlMs', 'cacheScope'];
+/** The last braces of a reply, and of a result and its reply. */
+const REPLY_END = Buffer.from('}');
+const RESULT_END = Buffer.from('}}');
+const bytesOf = (value: unknown) => Buffer.from(encode(value));
 /**
  * Codes of legacy servers that the modern era forbids, and their replacements: a missing resource is a wrong
  * parameter; a URL that a person must open first is something that a modern client cannot be asked for here.
@@ -211,21 +198,19 @@ const UNKNOWN_CLIENT: Peer = { client: undefined, capabilities: new Set(), exten
 
 const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_CLIENT_TEXT;
 
-function isModern(method: string, params: Params, claims: HeaderClaims | undefined): boolean {
-  return (
-    metaOf(params)[META.version] !== undefined ||
-    MODERN_ONLY.includes(method) ||
-    (claims?.version !== undefined && !LEGACY_VERSIONS.includes(claims.version))
-  );
+const statusOf = (error: RpcError) => (error instanceof MessageError ? 400 : 200);
+
+function isModern(method: string, params: Params, readHeader: ReadHeader | undefined): boolean {
+  if (metaOf(params)[META.version] !== undefined || MODERN_ONLY.includes(method)) return true;
+  const version = readHeader?.(HEADERS.version);
+  return version !== undefined && !LEGACY_VERSIONS.includes(version);
 }
 
-const metaOf = ({ _meta }: { readonly _meta?: unknown }): Params => (isObject(_meta) ? _meta : {});
-
-function checkClaims(claims: HeaderClaims, version: string, method: string, params: Params): void {
-  if (claims.version !== version) throw headerMismatch(`MCP-Protocol-Version is not "${version}"`);
-  if (claims.method !== method) throw headerMismatch('Mcp-Method is not the method of the body');
+function checkHeaders(readHeader: ReadHeader, version: string, method: string, params: Params): void {
+  if (readHeader(HEADERS.version) !== version) throw headerMismatch(`MCP-Protocol-Version is not "${version}"`);
+  if (readHeader(HEADERS.method) !== method) throw headerMismatch('Mcp-Method is not the method of the body');
   const named = NAME_PARAMS.get(method);
-  if (named !== undefined && claims.name !== params[named]) {
+  if (named !== undefined && decodeHeader(readHeader(HEADERS.name)) !== params[named]) {
     throw headerMismatch(`Mcp-Name is not params.${named} of the body`);
   }
 }

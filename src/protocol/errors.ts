@@ -1,7 +1,7 @@
 /**
  * Every JSON-RPC error that this program answers with, behind a name.
  * Owns: codes and wording. Leaves alone: where they are thrown (anywhere) and caught (dispatch.ts, in one place).
- * Always true: the HTTP status of an error follows from its class (`Era.statusOf`).
+ * Always true: the HTTP status of an error follows from its class (eras.ts).
  */
 
 export class RpcError extends Error {

@@ -5,14 +5,12 @@
  * - a chunk may end in the middle of a character; lines end with LF or CRLF, and blank ones are dropped;
  * - the splitter holds at most `limit` bytes and the two ends of a dropped line, whatever the other side sends.
  */
+import { ID_SEARCH, type Id, idIn } from './json-rpc.ts';
 
 export interface LineEvents {
   line(text: string): void;
-  /**
-   * A line of more than `limit` bytes was dropped; the stream goes on behind it.
-   * `start` and `end` are its first and last LINE_ENDS bytes.
-   */
-  tooLong(limit: number, start: string, end: string): void;
+  /** A line of more than `limit` bytes was dropped; the stream goes on behind it. `id`: that of its message, if found. */
+  tooLong(limit: number, id: Id | null): void;
   /** A line is not UTF-8. `text` has U+FFFD in place of the bytes that are not. */
   notText(text: string): void;
 }
@@ -20,16 +18,7 @@ export interface LineEvents {
 /** A tool call may carry a picture. 32 MiB is far above any we have met and limits the memory one client can take. */
 export const MAX_LINE = 32 * 1024 * 1024;
 
-/** Enough for the id of a dropped request, which is among its first or its last members. */
-export const LINE_ENDS = 2048;
-
-export interface LineSplitter {
-  push(chunk: Uint8Array): void;
-  /** The input has ended: bytes after the last newline are the last line. */
-  end(): void;
-}
-
-export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSplitter {
+export function createLineSplitter(events: LineEvents, limit = MAX_LINE) {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   const partial = createByteBuffer(limit);
   let dropped: Ends | undefined;
@@ -42,13 +31,11 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
 
   function endLine(rest: Uint8Array): void {
     // Most lines come in one chunk, and such a line is not copied.
-    const isWhole = partial.size() === 0 && !dropped && rest.length <= limit;
-    if (!isWhole) keep(rest);
-    const bytes = isWhole ? rest : partial.take();
-    const ends = dropped;
+    if (partial.size() === 0 && !dropped && rest.length <= limit) return void deliver(rest);
+    keep(rest);
+    if (!dropped) return void deliver(partial.take());
+    events.tooLong(limit, idIn(LOOSE_UTF8.decode(dropped.start), LOOSE_UTF8.decode(dropped.end)));
     dropped = undefined;
-    if (ends) events.tooLong(limit, LOOSE_UTF8.decode(ends.start), LOOSE_UTF8.decode(ends.end));
-    else deliver(bytes);
   }
 
   function deliver(bytes: Uint8Array): void {
@@ -62,7 +49,7 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
   }
 
   return {
-    push(chunk) {
+    push(chunk: Uint8Array): void {
       let start = 0;
       for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
         endLine(chunk.subarray(start, end));
@@ -70,27 +57,23 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE): LineSp
       }
       if (start < chunk.length) keep(chunk.subarray(start));
     },
-    end() {
+    /** The input has ended: bytes after the last newline are the last line. */
+    end(): void {
       if (partial.size() > 0 || dropped) endLine(NOTHING);
     },
   };
 }
 
-/** Bytes that come in pieces, kept as one. Each byte is copied a few times at most, however small the pieces are. */
-export interface ByteBuffer {
-  size(): number;
-  add(piece: Uint8Array): void;
-  /** Gives all bytes and empties the buffer. */
-  take(): Uint8Array;
-}
-
-/** Takes at most twice the memory of its bytes, and never more than `limit`, which the caller may not exceed. */
-export function createByteBuffer(limit = Number.POSITIVE_INFINITY): ByteBuffer {
+/**
+ * Bytes that come in pieces, kept as one. Each byte is copied a few times at most, however small the pieces are.
+ * Takes at most twice the memory of its bytes, and never more than `limit`, which the caller may not exceed.
+ */
+export function createByteBuffer(limit = Number.POSITIVE_INFINITY) {
   let room = NOTHING;
   let size = 0;
   return {
     size: () => size,
-    add(piece) {
+    add(piece: Uint8Array): void {
       const needed = size + piece.length;
       if (needed > room.length) {
         const grown = new Uint8Array(Math.min(limit, Math.max(needed, room.length * 2, LEAST_ROOM)));
@@ -100,7 +83,8 @@ export function createByteBuffer(limit = Number.POSITIVE_INFINITY): ByteBuffer {
       room.set(piece, size);
       size = needed;
     },
-    take() {
+    /** Gives all bytes and empties the buffer. */
+    take(): Uint8Array {
       const all = room.subarray(0, size);
       room = NOTHING;
       size = 0;
@@ -124,14 +108,7 @@ interface Ends {
 }
 
 const firstOf = (a: Uint8Array, b: Uint8Array) =>
-  join(a.subarray(0, LINE_ENDS), b.subarray(0, LINE_ENDS)).subarray(0, LINE_ENDS);
+  Buffer.concat([a.subarray(0, ID_SEARCH), b.subarray(0, ID_SEARCH)]).subarray(0, ID_SEARCH);
 
 const lastOf = (a: Uint8Array, b: Uint8Array) =>
-  join(a.subarray(-LINE_ENDS), b.subarray(-LINE_ENDS)).subarray(-LINE_ENDS);
-
-function join(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
-  return joined;
-}
+  Buffer.concat([a.subarray(-ID_SEARCH), b.subarray(-ID_SEARCH)]).subarray(-ID_SEARCH);

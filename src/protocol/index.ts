@@ -1,11 +1,20 @@
 /** `skillwire/protocol`: JSON-RPC and MCP by hand, usable alone. Imports nothing outside this folder. */
 export { type ChooseSession, createDispatcher, type Exchange, type Handle } from './dispatch.ts';
 export {
+  EncodedReply,
+  EncodedResult,
+  encode,
+  encodeError,
+  encodeNotification,
+  encodeReply,
+  encodeRequest,
+  errorReply,
+} from './encode.ts';
+export {
   type Call,
   clientOf,
   declaredIn,
   type Era,
-  type HeaderClaims,
   LEGACY_VERSIONS,
   legacyEra,
   type Method,
@@ -13,7 +22,6 @@ export {
   modernEra,
   type NotificationHandler,
   negotiate,
-  type Peer,
 } from './eras.ts';
 export {
   headerMismatch,
@@ -29,15 +37,7 @@ export { createByteBuffer, createLineSplitter, type LineEvents, MAX_LINE } from 
 export {
   type Decoded,
   decode,
-  EncodedResult,
-  encode,
-  encodeError,
-  encodeNotification,
-  encodeRequest,
-  encodeResult,
-  encodeResultBody,
   type Id,
-  idIn,
   idKey,
   isId,
   isObject,
@@ -51,10 +51,15 @@ export {
   decodeHeader,
   encodeHeader,
   HEADERS,
+  isLogged,
+  isLogLevel,
+  LOG_LEVELS,
+  type LogLevel,
   META,
+  metaOf,
   NAME_PARAMS,
   PARAM_HEADER_PREFIX,
   SHA256,
   SKILLS_EXTENSION,
 } from './meta.ts';
-export { type Client, cancel, createSession, type Session } from './session.ts';
+export { type Client, cancel, createSession, type Peer, type ReadHeader, type Session } from './session.ts';

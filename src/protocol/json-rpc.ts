@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 messages: text to typed message and back.
+ * JSON-RPC 2.0 messages: from text to a typed message (encode.ts has the way back).
  * Owns: which messages are well-formed. Leaves alone: what a method means (dispatch.ts), the protocol revision (eras.ts).
  * Always true:
  * - `decode` never throws: a text that is not a message comes back as an `invalid` message that says why;
@@ -31,7 +31,7 @@ export interface ErrorObject {
   readonly message: string;
   readonly data?: unknown;
 }
-export interface Invalid {
+interface Invalid {
   readonly kind: 'invalid';
   readonly id: Id | null;
   readonly error: MessageError;
@@ -52,6 +52,9 @@ export const MAX_BATCH = 100;
 
 /** An id is a number or a UUID. It is kept while its call runs, and repeated in every message about the call. */
 export const MAX_ID = 1024;
+
+/** At either end of a message that is not parsed, its id is looked for in so much: it is among the first or last members. */
+export const ID_SEARCH = 2048;
 
 /** `maxValues`: for a peer whose messages are longer than those of clients. */
 export function decode(text: string, maxValues = MAX_VALUES): Decoded {
@@ -83,40 +86,6 @@ export function idIn(start: string, end: string): Id | null {
   }
 }
 
-/**
- * JSON for the wire. Throws what JSON.stringify throws (a circular value, a text too long for a string).
- * U+2028 and U+2029 are escaped: JSON does not require it, but readers that split lines there lose the message
- * (`readline` from Node 24 on).
- */
-export function encode(value: unknown): string {
-  const text = JSON.stringify(value);
-  return /[\u2028\u2029]/.test(text) ? text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : text;
-}
-
-/** A result that was encoded before, so that it can be sent many times. Made by `encodeResultBody`. */
-export class EncodedResult {
-  /** The result's JSON without its last brace, so that an era can append members. */
-  readonly body: string;
-
-  constructor(body: string) {
-    this.body = body;
-  }
-}
-
-/** Only for results without members of the protocol's own (`_meta`, `resultType`, a cache hint): an era appends these. */
-export const encodeResultBody = (result: object) => new EncodedResult(encode(result).slice(0, -1));
-
-/** `result` is the result's JSON. */
-export const encodeResult = (id: Id, result: string) => `{"jsonrpc":"2.0","id":${encode(id)},"result":${result}}`;
-
-export const encodeError = (id: Id | null, { code, message, data }: ErrorObject) =>
-  encode({ jsonrpc: '2.0', id, error: { code, message, data } });
-
-export const encodeNotification = (method: string, params?: object) => encode({ jsonrpc: '2.0', method, params });
-
-export const encodeRequest = (id: Id, method: string, params?: object) =>
-  encode({ jsonrpc: '2.0', id, method, params });
-
 /** Ids compare by type and value: 1 and "1" are two ids. */
 export const idKey = (id: Id) => (typeof id === 'string' ? `"${id}` : `${id}`);
 
@@ -136,36 +105,35 @@ const NO_PARAMS: Params = Object.freeze({});
 
 function classify(value: unknown, isShallow: boolean): Message {
   if (!isObject(value)) return invalid(null, 'a message is an object');
+  const message = read(value);
+  return isShallow || !isNestedDeeper(value, MAX_NESTING) ? message : withoutDepth(message);
+}
+
+function read(value: Params): Message {
   const id = isId(value.id) ? value.id : null;
-  if (!isShallow && isNestedDeeper(value, MAX_NESTING)) return tooDeep(value, id);
   if (value.jsonrpc !== '2.0') return invalid(id, 'jsonrpc must be "2.0"');
-  if (value.method === undefined && (value.result !== undefined || value.error !== undefined)) return response(value);
+  if (value.method === undefined && (value.result !== undefined || value.error !== undefined))
+    return { kind: 'response', id, outcome: outcomeOf(value) };
   if (typeof value.method !== 'string') return invalid(id, 'method must be text');
-  if (value.id !== undefined && id === null) return invalid(null, idFault(value.id));
+  if (typeof value.id === 'string' && id === null) return invalid(null, `id is over ${MAX_ID} characters`);
+  if (value.id !== undefined && id === null) return invalid(null, 'id must be text or a whole number');
   const { method, params = NO_PARAMS } = value;
   if (id === null) return { kind: 'notification', method, params: isObject(params) ? params : NO_PARAMS };
   if (!isObject(params)) return { kind: 'invalid', id, error: invalidEnvelope('params must be an object') };
   return { kind: 'request', id, method, params };
 }
 
-function response(value: Params): Message {
-  const id = isId(value.id) ? value.id : null;
-  const { error } = value;
-  if (error === undefined) return { kind: 'response', id, outcome: { result: value.result } };
+function outcomeOf({ result, error }: Params): Response['outcome'] {
+  if (error === undefined) return { result };
   const { code, message, data } = isObject(error) ? error : {};
-  const wire = {
-    code: typeof code === 'number' ? code : -32603,
-    message: typeof message === 'string' ? message : 'an error without a message',
-    data,
+  return {
+    error: {
+      code: typeof code === 'number' ? code : -32603,
+      message: typeof message === 'string' ? message : 'an error without a message',
+      data,
+    },
   };
-  return { kind: 'response', id, outcome: { error: wire } };
 }
-
-const idFault = (value: unknown) =>
-  typeof value === 'string' ? `id is over ${MAX_ID} characters` : 'id must be text or a whole number';
-
-// Characters at either end of a message in which its id is looked for.
-const ID_SEARCH = 2048;
 
 /** Counts the characters outside of texts that begin a value or a member. Linear, and much cheaper than to parse. */
 function hasMoreValues(text: string, limit: number): boolean {
@@ -192,28 +160,33 @@ function isNestedDeeper(value: unknown, levels: number): boolean {
 }
 
 /** A response becomes an error response, so that its request fails at once; a notification keeps only its method. */
-function tooDeep({ id: given, method }: Params, id: Id | null): Message {
+function withoutDepth(message: Message): Message {
   const why = `a message is nested deeper than ${MAX_NESTING} levels`;
-  if (method === undefined && id !== null) {
-    return { kind: 'response', id, outcome: { error: { code: -32603, message: why } } };
+  switch (message.kind) {
+    case 'request':
+      return { kind: 'invalid', id: message.id, error: invalidEnvelope(why) };
+    case 'response':
+      return { ...message, outcome: { error: { code: -32603, message: why } } };
+    case 'notification':
+      return { ...message, params: NO_PARAMS };
+    case 'invalid':
+      return message;
   }
-  if (typeof method === 'string' && given === undefined) return { kind: 'notification', method, params: NO_PARAMS };
-  return id === null ? invalid(id, why) : { kind: 'invalid', id, error: invalidEnvelope(why) };
 }
 
-const ID_VALUE = '("(?:[^"\\\\]|\\\\.)*"|-?\\d+)';
-const ID_AT_START = new RegExp(`^\\s*:\\s*${ID_VALUE}\\s*[,}]`);
+const TEXT = '"(?:[^"\\\\]|\\\\.)*"';
+const ID = `"id"\\s*:\\s*(${TEXT}|-?\\d+)\\s*`;
+const ID_OR_TOKEN = new RegExp(`${ID}(?=[,}])|${TEXT}|[{}[\\]]`, 'g');
 // A member before the last brace of a message belongs to the message itself.
-const ID_AT_END = new RegExp(`[{,]\\s*"id"\\s*:\\s*${ID_VALUE}\\s*\\}\\s*$`);
+const ID_AT_END = new RegExp(`[{,]\\s*${ID}\\}\\s*$`);
 
 /** The id as a member of the message itself, not one among its arguments. */
 function idAtStart(text: string): string | undefined {
   let depth = 0;
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+  for (const [token, id] of text.matchAll(ID_OR_TOKEN)) {
+    if (id !== undefined && depth === 1) return id;
     if (token === '{' || token === '[') depth++;
     else if (token === '}' || token === ']') depth--;
-    const value = depth === 1 && token === '"id"' && ID_AT_START.exec(text.slice(index + token.length))?.[1];
-    if (value) return value;
   }
   return undefined;
 }

@@ -4,27 +4,49 @@
  * Always true: a modern request changes nothing here except `calls`, and that only while it runs.
  */
 import { type Id, idKey } from './json-rpc.ts';
+import type { LogLevel } from './meta.ts';
 
 export interface Client {
   readonly name: string;
   readonly version: string;
 }
 
-/** What a legacy client and this server agreed on. */
-export interface Handshake {
-  readonly version: string;
+/** An HTTP header of a message, by its name in any case, as it was sent. */
+export type ReadHeader = (name: string) => string | undefined;
+
+/** The client that sent a request. */
+export interface Peer {
   readonly client: Client | undefined;
+  /** Of the protocol; undefined for a legacy client that has not shaken hands. */
+  readonly version?: string;
+  /** The names of what the client declared; the settings below each name are not kept. */
   readonly capabilities: ReadonlySet<string>;
   readonly extensions: ReadonlySet<string>;
+  /** Set in an era that requires the headers to repeat parts of the message, on a transport with headers. */
+  readonly readHeader?: ReadHeader | undefined;
+  /** The client accepts structured content that is not an object. */
+  readonly anyStructure?: boolean;
+  /** The level from which on it wants the log messages of this request; undefined: none. */
+  readonly logLevel?: LogLevel | undefined;
+}
+
+/** What a legacy client and this server agreed on. */
+interface Handshake extends Peer {
+  readonly version: string;
 }
 
 export interface Session {
-  /** Sends a notification that belongs to no request: to the pipe, or to a stream of the HTTP session. */
-  readonly send: (text: string) => void;
+  /**
+   * Sends a notification that belongs to no request: to the pipe, or to a stream of the HTTP session. `mayDrop`: a
+   * transport whose client does not read may drop it.
+   */
+  readonly send: (text: string, mayDrop?: boolean) => void;
   readonly calls: Map<string, LazyAbortController>;
   /** Fires once, when the connection is gone. */
   readonly ended: AbortSignal;
   handshake: Handshake | undefined;
+  /** What a legacy client has set for all its requests. */
+  logLevel: LogLevel | undefined;
   end(): void;
 }
 
@@ -45,13 +67,14 @@ export class LazyAbortController {
   }
 }
 
-export function createSession(send: (text: string) => void): Session {
+export function createSession(send: Session['send']): Session {
   const life = new LazyAbortController();
   const calls = new Map<string, LazyAbortController>();
   return {
     send,
     calls,
     handshake: undefined,
+    logLevel: undefined,
     get ended() {
       return life.signal;
     },
@@ -62,8 +85,11 @@ export function createSession(send: (text: string) => void): Session {
   };
 }
 
-/** Stops the call of that id if it still runs; it is then not answered. */
-export const cancel = (session: Session, id: Id) => session.calls.get(idKey(id))?.abort();
+/** Stops the call of that id if it still runs; it is then not answered, and the id is free at once. */
+export function cancel({ calls }: Session, id: Id): void {
+  calls.get(idKey(id))?.abort();
+  calls.delete(idKey(id));
+}
 
 // --- internal ---
 

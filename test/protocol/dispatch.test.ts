@@ -5,6 +5,7 @@ import {
   createDispatcher,
   createSession,
   declaredIn,
+  type EncodedReply,
   legacyEra,
   type Method,
   RpcError,
@@ -19,7 +20,7 @@ function open(methods: readonly Method[]) {
     faults.push(`${method}: ${error}`),
   );
   const answers: Answer[] = [];
-  const take = (text: string) => void answers.push(JSON.parse(text));
+  const take = (message: string | EncodedReply) => void answers.push(JSON.parse(String(message)));
   const session = createSession(take);
   session.handshake = { version: '2025-03-26', client: undefined, ...declaredIn({}) };
   const exchange = { reply: take, notify: take };

@@ -5,12 +5,11 @@ import {
   encode,
   encodeError,
   encodeNotification,
+  encodeReply,
   encodeRequest,
-  encodeResult,
-  idIn,
   isId,
 } from '../../src/protocol/index.ts';
-import { MAX_BATCH, MAX_ID, MAX_NESTING, MAX_VALUES } from '../../src/protocol/json-rpc.ts';
+import { idIn, MAX_BATCH, MAX_ID, MAX_NESTING, MAX_VALUES } from '../../src/protocol/json-rpc.ts';
 import type { Answer } from '../harness/program.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -109,7 +108,7 @@ test('a batch has a bounded number of messages (10.2)', () => {
 test('no JSON that is written has a line or paragraph separator in it (10.25)', () => {
   const odd = 'a\u2028b\u2029c';
   const texts = [
-    encodeResult(odd, encode({ [odd]: odd })),
+    String(encodeReply(odd, Buffer.from(`${encode({ [odd]: odd })}}`))),
     encodeError(odd, { code: 1, message: odd, data: odd }),
     encodeNotification(odd, { odd }),
     encodeRequest(odd, odd, { odd }),
