@@ -16,15 +16,6 @@ export function createPacer(): Pacer {
   };
 }
 
-/** Runs a generator to its end, with a break whenever the slice is used up. */
-export async function runSteps<T>(steps: Generator<void, T>, pace: Pacer): Promise<T> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value;
-    const rest = pace();
-    if (rest) await rest;
-  }
-}
-
 // --- internal ---
 
 // Long enough that the breaks cost nothing measurable, short enough that a ping is not delayed noticeably.

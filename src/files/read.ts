@@ -1,64 +1,84 @@
 /**
  * One stable read of a file that other programs write to.
  * Owns: opening safely, and whether the bytes are of one version. Leaves alone: which files matter (skills/, hub/config/).
- * Always true:
- * - bytes are given only of regular files, only up to `limit`, and only when all of them belong to one version;
- * - nothing here blocks, and nothing throws.
+ * Always true: bytes are given only of regular files, only up to a limit, and only when all of them belong to one version;
+ * anything else throws. Nothing here blocks.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
-import { asError } from '../log.ts';
-import { identityOf, isBelow, isMissing, isRecent, realPathOf, statOf, versionOf } from './stats.ts';
+import {
+  BIGINT,
+  identityOf,
+  isBelow,
+  isRecent,
+  realPathOf,
+  sameVersion,
+  statOf,
+  type Version,
+  versionOf,
+} from './stats.ts';
 
-export type Reading =
-  | {
-      readonly kind: 'read';
-      readonly bytes: Buffer;
-      readonly version: string;
-      /** Which file was opened: see `identityOf`. */
-      readonly identity: string;
-      /** See `isRecent`: the version must not be relied on to notice the next change. */
-      readonly recent: boolean;
-    }
-  | { readonly kind: 'missing'; readonly error: Error }
-  /** The file changed while it was read. */
-  | { readonly kind: 'moving' }
-  | { readonly kind: 'refused'; readonly error: Error };
+export interface FileContent {
+  readonly bytes: Buffer;
+  readonly version: Version;
+  /** See `isRecent`: the version must not be relied on to notice the next change. */
+  readonly recent: boolean;
+}
+
+/** Thrown when a file or directory changed while it was looked at: looking again may help. */
+export class ChangingError extends Error {
+  override readonly name = 'ChangingError';
+  override readonly message = 'it is being written';
+}
 
 /** For `flags`: refuses to open a symbolic link. Windows has no such flag. */
 export const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
+/** Gives the first bytes of a memory that is used again a place to stay. */
+export type Keep = (memory: Buffer, length: number) => Buffer;
+
 /** `flags`: further ones for opening the file. */
-export function readStable(path: string, limit: number, flags = 0): Reading {
-  return guarded(() => {
-    // NONBLOCK: opening a FIFO without a writer would wait for one. Windows has neither.
-    const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
-    try {
-      return readQuick(handle, limit) ?? readBetween(handle, limit);
-    } finally {
-      closeSync(handle);
-    }
-  });
+export function readStable(path: string, limit: number, flags = 0, keep: Keep = copyOf): FileContent {
+  // NONBLOCK: opening a FIFO without a writer would wait for one. Windows has neither.
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
+  try {
+    return readHandle(handle, limit, keep);
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /**
  * Reads a file of a directory, also through a symbolic link that stays inside it. `directory`: its real path.
  * The path is resolved before and after opening, so nothing is given of what took the directory's place meanwhile.
  */
-export function readInside(directory: string, name: string, limit: number): Reading {
-  return guarded(() => {
-    const path = directory + sep + name;
-    const resolve = () => {
-      if (realPathOf(directory) !== directory) throw new Error(`${directory} ${REPLACED}`);
-      const real = realPathOf(path);
-      if (!isBelow(real, directory)) throw new Error('it is a link that leaves its directory');
-      return real;
-    };
-    // Before opening as well: opening a device can have effects.
-    const reading = readStable(resolve(), limit, NOFOLLOW);
-    if (reading.kind !== 'read') return reading;
-    return identityOf(statOf(resolve())) === reading.identity ? reading : MOVING;
-  });
+export function readInside(directory: string, name: string, limit: number): FileContent {
+  const resolve = () => {
+    if (realPathOf(directory) !== directory) throw new Error(`${directory} ${REPLACED}`);
+    const real = realPathOf(directory + sep + name);
+    if (!isBelow(real, directory)) throw new Error('it is a link that leaves its directory');
+    const stats = statOf(real);
+    if (!stats.isFile()) throw new Error(NOT_REGULAR);
+    return { real, stats };
+  };
+  // Before opening as well: opening a device can have effects.
+  const content = readStable(resolve().real, limit, NOFOLLOW);
+  if (identityOf(resolve().stats) !== identityOf(content.version)) throw new ChangingError();
+  return content;
+}
+
+/**
+ * Keeps many small files together, which takes less time and memory than each alone. A block stays in memory as long as
+ * one of its files does, so this is for files that are kept as long as each other.
+ */
+export function keepInBlocks(): Keep {
+  let free = Buffer.alloc(0);
+  return (memory, length) => {
+    if (free.length < length) free = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    const kept = free.subarray(0, memory.copy(free, 0, 0, length));
+    free = free.subarray(length);
+    return kept;
+  };
 }
 
 /** Said of a directory that was replaced by a symbolic link after it was found. */
@@ -66,57 +86,45 @@ export const REPLACED = 'now leads elsewhere than when it was found';
 
 // --- internal ---
 
-const MOVING: Reading = { kind: 'moving' };
-
-function guarded(read: () => Reading): Reading {
-  try {
-    return read();
-  } catch (error) {
-    return { kind: isMissing(error) ? 'missing' : 'refused', error: asError(error) };
-  }
-}
-
-// 95 % of all SKILL.md files fit.
-const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
+const NOT_REGULAR = 'it is not a regular file';
+// 95 % of all SKILL.md files are smaller.
+const SMALL_BYTES = 16 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
+const SCRATCH = Buffer.allocUnsafeSlow(SMALL_BYTES);
 // The machine that has the disk sets the file times, and its clock may be behind ours.
 const CLOCK_LAG_MS = 500;
 
-/** A small file that has not changed for a while needs one stat, after reading. Undefined: any other file. */
-function readQuick(handle: number, limit: number): Reading | undefined {
-  const before = Date.now() - CLOCK_LAG_MS;
-  const length = tryRead(handle, SCRATCH);
-  const stats = fstatSync(handle, { bigint: true });
-  if (!stats.isFile() || Number(stats.size) !== length || length > limit || isRecent(stats, before)) return undefined;
-  return {
-    kind: 'read',
-    bytes: Buffer.from(SCRATCH.subarray(0, length)),
-    version: versionOf(stats),
-    identity: identityOf(stats),
-    recent: false,
-  };
+/** Not in Node's shared pool, which a file that is kept would keep alive. */
+function copyOf(memory: Buffer, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  memory.copy(bytes, 0, 0, length);
+  return bytes;
 }
 
-function tryRead(handle: number, into: Buffer): number | undefined {
+function readHandle(handle: number, limit: number, keep: Keep): FileContent {
+  const start = Date.now() - CLOCK_LAG_MS;
+  const length = tryRead(handle);
+  const stats = fstatSync(handle, BIGINT);
+  const version = versionOf(stats);
+  if (!stats.isFile()) throw new Error(NOT_REGULAR);
+  if (stats.size > limit) throw new Error(`it has over ${limit} bytes`);
+  // For a small file that did not change for a while before it was read, one look is enough.
+  if (Number(stats.size) === length && !isRecent(stats, start))
+    return { bytes: keep(SCRATCH, length), version, recent: false };
+  const bytes = Buffer.allocUnsafeSlow(Number(stats.size));
+  for (let at = 0; at < bytes.length; ) {
+    const count = readSync(handle, bytes, at, bytes.length - at, at);
+    if (count === 0) throw new ChangingError();
+    at += count;
+  }
+  if (!sameVersion(stats, fstatSync(handle, BIGINT))) throw new ChangingError();
+  return { bytes, version, recent: isRecent(stats) };
+}
+
+function tryRead(handle: number): number | undefined {
   try {
-    return readSync(handle, into, 0, into.length, 0);
+    return readSync(handle, SCRATCH, 0, SMALL_BYTES, 0);
   } catch {
-    return undefined; // Not a file that can be read; `readBetween` has the error.
+    return undefined; // Most often a directory. A file that cannot be read throws again when all of it is read.
   }
-}
-
-/** Compares the file before and after reading. */
-function readBetween(handle: number, limit: number): Reading {
-  const before: BigIntStats = fstatSync(handle, { bigint: true });
-  if (!before.isFile()) throw new Error('it is not a regular file');
-  if (before.size > limit) throw new Error(`it has over ${limit} bytes`);
-  const bytes = Buffer.allocUnsafe(Number(before.size));
-  let length = 0;
-  while (length < bytes.length) {
-    const count = readSync(handle, bytes, length, bytes.length - length, length);
-    if (count === 0) break;
-    length += count;
-  }
-  const after = fstatSync(handle, { bigint: true });
-  if (length !== bytes.length || versionOf(after) !== versionOf(before)) return MOVING;
-  return { kind: 'read', bytes, version: versionOf(before), identity: identityOf(before), recent: isRecent(before) };
 }

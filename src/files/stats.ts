@@ -4,26 +4,40 @@
  */
 import { type BigIntStats, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
+import { messageOf } from '../log.ts';
 import type { Watched } from '../model.ts';
 
-export const statOf = (path: string): BigIntStats => statSync(path, { bigint: true });
-export const lstatOf = (path: string): BigIntStats => lstatSync(path, { bigint: true });
+// Times in nanoseconds: two edits within one millisecond must differ.
+export const BIGINT = { bigint: true } as const;
+export const statOf = (path: string): BigIntStats => statSync(path, BIGINT);
+export const lstatOf = (path: string): BigIntStats => lstatSync(path, BIGINT);
 /** The native variant is one system call; the other one looks at every directory of the path. */
 export const realPathOf = (path: string): string => realpathSync.native(path);
 
-/** Equal as long as the content is. Size and mtime can be restored after an edit; the inode change time cannot. */
-export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+/** The part of a look that is kept: the whole takes three times the memory. */
+export type Version = Readonly<Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
+
+export function versionOf({ dev, ino, birthtimeNs, size, mtimeNs, ctimeNs }: BigIntStats): Version {
+  return { dev, ino, birthtimeNs, size, mtimeNs, ctimeNs };
 }
 
-/** Equal for two paths to one file or directory. */
-export function identityOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
+/** True as long as the content is the same. Size and mtime can be restored after an edit; the change time cannot. */
+export function sameVersion(a: Version, b: Version): boolean {
+  const isOneFile = a.ino === b.ino && a.dev === b.dev && a.birthtimeNs === b.birthtimeNs;
+  return isOneFile && a.ctimeNs === b.ctimeNs && a.mtimeNs === b.mtimeNs && a.size === b.size;
 }
 
-/** The identity of a directory over time: the system reuses inode numbers, but not together with the birth time. */
-export function lastingIdentityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${birthtimeNs}`;
+/**
+ * One number for one file or directory, by whatever path: inode numbers are reused, but not with the birth time.
+ * The inode number comes last: the hash of a large integer is that of its last 64 bits.
+ */
+export function identityOf({ dev, ino, birthtimeNs }: Version): bigint {
+  return (birthtimeNs << 128n) + (dev << 64n) + ino;
+}
+
+/** The device in such a number. */
+export function deviceIn(identity: bigint): bigint {
+  return BigInt.asUintN(64, identity >> 64n);
 }
 
 // File systems store times in steps of up to 10 ms; some old ones in steps of 2 s, which shows in whole seconds.
@@ -32,31 +46,22 @@ const COARSE_STEP_MS = 2500;
 
 /** Whether the file changed so shortly before `now` that another change could leave the same version. */
 export function isRecent({ ctimeNs, ctimeMs }: BigIntStats, now = Date.now()): boolean {
-  const step = ctimeNs % 1_000_000_000n === 0n ? COARSE_STEP_MS : CLOCK_STEP_MS;
-  return now - Number(ctimeMs) < step;
-}
-
-/** What one stat tells about a file. */
-export type Look =
-  /** The content is the same as in any other look with this version. */
-  | { readonly kind: 'settled'; readonly version: string }
-  | { readonly kind: 'missing' }
-  /** It changed recently, or cannot be looked at: only reading it tells more. */
-  | { readonly kind: 'doubtful' };
-
-export function lookAt(path: string, stat = statOf): Look {
-  try {
-    const stats = stat(path);
-    return isRecent(stats) ? { kind: 'doubtful' } : { kind: 'settled', version: versionOf(stats) };
-  } catch (error) {
-    return { kind: isMissing(error) ? 'missing' : 'doubtful' };
-  }
+  const age = now - Number(ctimeMs);
+  return age < CLOCK_STEP_MS || (age < COARSE_STEP_MS && ctimeNs % 1_000_000_000n === 0n);
 }
 
 /** Watches the directory of a path for that one entry. Neither of them needs to exist. */
 export function watchEntry(path: string): Watched {
   const directory = dirname(path);
-  return { directory, only: basename(path), identity: lastingIdentityAt(directory) };
+  try {
+    return { directory, only: basename(path), identity: identityOf(statOf(directory)) };
+  } catch {
+    return { directory, only: basename(path), identity: undefined }; // It cannot be watched either.
+  }
+}
+
+export function sameWatched(a: Watched, b: Watched): boolean {
+  return a === b || (a.directory === b.directory && a.only === b.only && a.identity === b.identity);
 }
 
 /** Whether a path is the directory or lies in it, by their text. */
@@ -74,10 +79,19 @@ export function isSameDirectory(a: string, b: string): boolean {
   }
 }
 
+/** `directory`, `file` or `missing`, or why the system refuses to tell. Never throws: one bad path affects no other. */
+export function kindAt(path: string): string {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch (error) {
+    return isMissing(error) ? 'missing' : codeOf(error) || messageOf(error);
+  }
+}
+
 /** Directories of version control and package managers are not searched, and are not part of a skill. */
 export function isSkipped(name: string): boolean {
-  // Case-insensitive, as macOS and Windows are. The first letter rules out most names without a lookup.
-  return /^[.n]/i.test(name) && SKIPPED.has(name.toLowerCase());
+  // Case-insensitive, as macOS and Windows are.
+  return /^(?:\.git|node_modules)$/i.test(name);
 }
 
 /** Whether a path below a directory contains a name that is skipped. */
@@ -98,16 +112,4 @@ export function isTransient(error: unknown): boolean {
 /** The path does not exist, or no longer. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
-}
-
-// --- internal ---
-
-const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-
-function lastingIdentityAt(directory: string): string | undefined {
-  try {
-    return lastingIdentityOf(statOf(directory));
-  } catch {
-    return undefined; // A directory that cannot be looked at cannot be watched either.
-  }
 }
