@@ -1,204 +1,178 @@
 /**
- * The files of local skills, as they are on disk when a client asks for them.
+ * The files of a local skill, as they are on disk when a client asks for them.
  * Owns: reading files, digests, manifests. Leaves alone: which files belong to a skill (skill-paths.ts), URIs (uris.ts).
- * Always true:
- * - a manifest describes one version: the directory and its SKILL.md are the same before the first read and after the last;
- * - a file that has not changed is not read again for its digest.
+ * Always true: a manifest describes one version, with the same directory and SKILL.md before the first read and after the
+ * last; a file that has not changed is not read again for its digest.
  */
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
+import { sameItems } from '../compare.ts';
 import { createPacer } from '../files/pace.ts';
-import { NOFOLLOW, REPLACED, readStable } from '../files/read.ts';
-import { codeOf, identityOf, isMissing, isRecent, statOf, versionOf } from '../files/stats.ts';
+import { ChangingError, NOFOLLOW, readStable } from '../files/read.ts';
+import { codeOf, isMissing, isRecent, sameVersion, statOf, type Version, versionOf } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
-import type { FileReading, FileRecord, FrontMatter, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
+import type { FileReading, FileRecord, ManifestReading, SkillChild, SkillFiles } from '../model.ts';
 import { SHA256 } from '../protocol/index.ts';
+import { SizedCache } from '../sized-cache.ts';
 import { delay } from '../wait.ts';
 import { readFrontMatter } from './front-matter-values.ts';
 import { MAX_COMPARED, MAX_FILE_BYTES, MAX_SKILL_TOTAL, MOST_DIGESTS, READ_ATTEMPTS, READ_PAUSE_MS } from './limits.ts';
-import { textOf } from './media-types.ts';
-import { type Child, find, findFiles, list, type Nothing, Unfit } from './skill-paths.ts';
-import { SKILL_FILE } from './walk.ts';
+import { childrenOf, find, findFiles, type Place, Refusal, SKILL_FILE } from './skill-paths.ts';
 
-/** `directory`: its real path. Nothing is given of what a symbolic link in its place leads to. */
-export type ContentsOf = (directory: string) => SkillFiles;
+/** `home`: the real path of the skill. Nothing is given of what a symbolic link in its place leads to. */
+export function localFiles(home: string): SkillFiles {
+  return {
+    async manifest(signal, records = new Map()) {
+      try {
+        return await whenSettled(() => readManifest(home, records), signal);
+      } catch (error) {
+        if (error instanceof ChangingError) return { kind: 'moving' };
+        if (isMissing(error)) return { kind: 'gone' };
+        return { kind: 'unfit', why: `it ${whyNot(error)}` };
+      }
+    },
+    async read(path, signal, maxBytes = MAX_FILE_BYTES) {
+      try {
+        const look = async () => readFile(home, path, Math.min(maxBytes, MAX_FILE_BYTES));
+        return await whenSettled(() => inTurn(look), signal);
+      } catch (error) {
+        if (error instanceof ChangingError) return { kind: 'moving' };
+        if (isMissing(error) || NO_SUCH_NAME.has(codeOf(error))) return { kind: 'missing' };
+        return { kind: 'refused', why: whyNot(error) };
+      }
+    },
+    async list(path, signal) {
+      try {
+        const children = await whenSettled(() => childrenOf(find(home, path), createPacer(), false), signal);
+        return children.map(asChild);
+      } catch {
+        return undefined; // No directory, or none that can be read.
+      }
+    },
+    version: (path) => whenSettled(() => inTurn(() => contentVersion(home, path))),
+  };
+}
 
-export function createContents(): ContentsOf {
-  const digests = new DigestCache();
-  const inTurn = createQueue();
-  return (directory) => ({
-    manifest: (signal, seen = new Map()) => readManifest(directory, digests, seen, signal),
-    read: (path, _signal, maxBytes = MAX_FILE_BYTES) => readFile(directory, path, Math.min(maxBytes, MAX_FILE_BYTES)),
-    list: (path) => listDirectory(directory, path),
-    version: (path) => inTurn(() => contentVersion(directory, path, digests)),
-  });
+export async function digestOf(bytes: Uint8Array): Promise<string> {
+  // Loaded on first use: loading it takes a tenth of the program's start.
+  const { createHash } = await import('node:crypto');
+  return `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 // --- internal ---
 
-/** The records of files by real path and version; the oldest are dropped when there are too many. */
-class DigestCache {
-  readonly #records = new Map<string, { readonly version: string; readonly record: FileRecord }>();
+/** The files that one request has read so far. */
+type Records = Map<string, FileRecord>;
 
-  get(real: string, version: string): FileRecord | undefined {
-    const known = this.#records.get(real);
-    return known?.version === version ? known.record : undefined;
-  }
+const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ELOOP', 'EINVAL', 'EILSEQ']);
 
-  set(real: string, version: string, record: FileRecord): void {
-    this.#records.delete(real);
-    this.#records.set(real, { version, record });
-    const [oldest] = this.#records.size > MOST_DIGESTS ? this.#records.keys() : [];
-    if (oldest !== undefined) this.#records.delete(oldest);
-  }
-}
+const whyNot = (error: unknown) =>
+  error instanceof Refusal ? error.message : `cannot be read (${codeOf(error) || messageOf(error)})`;
 
-/** The files that one request has read so far, by real path. */
-type Seen = Map<string, FileRecord>;
-
-async function readManifest(
-  directory: string,
-  digests: DigestCache,
-  seen: Seen,
-  signal: AbortSignal,
-): Promise<ManifestReading> {
-  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-    if (attempt > 0) await delay(READ_PAUSE_MS);
-    if (signal.aborted) break;
+/** Looks again while something changes under the look; throws the last ChangingError. */
+export async function whenSettled<T>(look: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     try {
-      const reading = await tryManifest(directory, digests, seen);
-      if (reading) return reading;
+      return await look();
     } catch (error) {
-      if (error instanceof Unfit) return { kind: 'unfit', why: error.message };
-      if (!isMissing(error)) return { kind: 'unfit', why: `it cannot be read (${codeOf(error) || messageOf(error)})` };
-      // A file was deleted between two looks. If it was the SKILL.md, another attempt is useless.
-      if (find(directory, SKILL_FILE) === 'missing') return { kind: 'gone' };
+      if (!(error instanceof ChangingError) || attempt === READ_ATTEMPTS || signal?.aborted) throw error;
     }
+    await delay(READ_PAUSE_MS);
   }
-  return { kind: 'moving' };
 }
 
-/** Undefined when a file changed meanwhile. */
-async function tryManifest(directory: string, digests: DigestCache, seen: Seen): Promise<ManifestReading | undefined> {
-  const pace = createPacer();
-  const before = skillVersion(directory);
-  const found = await findFiles(directory, pace);
-  const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
-  if (total > MAX_SKILL_TOTAL) throw new Unfit(`its files have over ${MAX_SKILL_TOTAL} bytes together`);
-  const files: { readonly path: string; readonly real: string; readonly record: FileRecord }[] = [];
-  for (const { path, real, stats } of found) {
-    await pace();
-    const version = versionOf(stats);
-    const known = seen.get(real) ?? digests.get(real, version);
-    // A SKILL.md may be a link to a file that was read under its own name, without its front matter.
-    const record = known && (known.head || !isHead(path)) ? known : await examine(path, real, version);
-    if (!record) return undefined;
-    if (!isRecent(stats) && !seen.has(real)) digests.set(real, version, record);
-    files.push({ path, real, record });
-  }
-  if (skillVersion(directory) !== before) return undefined;
-  const head = files.find(({ path }) => path === SKILL_FILE)?.record.head;
-  if (head === undefined) throw new Unfit('its SKILL.md is a link that leads out of it');
-  for (const { real, record } of files) seen.set(real, record);
-  const listed = files.map(({ path, record: { size, digest } }) => ({ path, size, digest }));
-  if (head.kind === 'unfit') return { ...head, files: listed };
-  return { kind: 'whole', manifest: { head: head.fields, files: listed } };
+/** For what was there a moment ago. */
+function asChange(error: unknown): never {
+  throw isMissing(error) ? new ChangingError() : error;
 }
 
-/** Of this skill, or of one inside it. */
-const isHead = (path: string) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`);
-
-/** Changes when the directory is replaced or its SKILL.md is edited. */
-function skillVersion(directory: string): string {
-  return `${identityOf(statOf(directory))} ${versionOf(statOf(join(directory, SKILL_FILE)))}`;
+function readFile(home: string, path: string, maxBytes: number): FileReading {
+  const { real, stats } = find(home, path);
+  if (stats.isDirectory()) return { kind: 'directory' };
+  if (!stats.isFile()) throw new Refusal('is not a regular file');
+  if (stats.size > maxBytes) throw new Refusal(`is over ${maxBytes} bytes`);
+  const { bytes, version } = readStable(real, maxBytes, NOFOLLOW);
+  // The path must still lead to the file that was opened: a directory may have been replaced meanwhile.
+  if (!sameVersion(version, find(home, path).stats)) throw new ChangingError();
+  return { kind: 'read', bytes };
 }
 
-/** Undefined when the file no longer has that version. Throws when it is missing or cannot be read. */
-async function examine(path: string, real: string, version: string): Promise<FileRecord | undefined> {
-  const reading = readStable(real, MAX_FILE_BYTES, NOFOLLOW);
-  if (reading.kind === 'missing' || reading.kind === 'refused') throw reading.error;
-  if (reading.kind === 'moving' || reading.version !== version) return undefined;
-  const { bytes } = reading;
-  return { size: bytes.length, digest: await digestOf(bytes), head: isHead(path) ? await headOf(bytes) : undefined };
-}
-
-async function headOf(bytes: Uint8Array): Promise<FrontMatter> {
-  const text = textOf(bytes);
-  if (text === undefined) return { kind: 'unfit', why: 'its SKILL.md is not UTF-8' };
-  return readFrontMatter(text);
-}
-
-/** The file's digest, so that touching it changes nothing; for a large file its version. Undefined: no such file. */
-async function contentVersion(directory: string, path: string, digests: DigestCache): Promise<string | undefined> {
-  let version: string | undefined;
-  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-    const spot = find(directory, path);
-    if (typeof spot !== 'object' || !spot.stats.isFile()) return undefined;
-    const { real, stats } = spot;
-    version = versionOf(stats);
-    const known = digests.get(real, version);
-    if (known) return known.digest;
-    if (stats.size > MAX_COMPARED) return version;
-    const reading = readStable(real, MAX_COMPARED, NOFOLLOW);
-    if (reading.kind === 'refused') throw reading.error;
-    if (reading.kind !== 'read' || reading.version !== version) continue; // It was replaced or written to meanwhile.
-    const digest = await digestOf(reading.bytes);
-    if (!isRecent(stats)) digests.set(real, version, { size: reading.bytes.length, digest, head: undefined });
-    return digest;
-  }
-  return version;
-}
-
-/** Runs one task after the other with breaks: a client that asks for a thousand files must not delay all others. */
-function createQueue() {
-  const pace = createPacer();
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(task: () => Promise<T>): Promise<T> => {
-    const next = last.then(pace).then(task);
-    last = next.catch(() => {}); // The caller of the task gets its failure.
-    return next;
-  };
-}
-
-const REFUSALS: Readonly<Record<Exclude<Nothing, 'missing'>, string>> = {
-  outside: 'is, or is behind, a link that leaves the skill',
-  moved: `is in a directory that ${REPLACED}`,
-  closed: 'cannot be read: access is denied, or the disk has errors',
-};
-
-async function readFile(directory: string, path: string, maxBytes: number): Promise<FileReading> {
-  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-    const spot = find(directory, path);
-    if (spot === 'missing') return { kind: 'missing' };
-    if (typeof spot === 'string') return { kind: 'refused', why: REFUSALS[spot] };
-    if (spot.stats.isDirectory()) return { kind: 'directory' };
-    if (!spot.stats.isFile()) return { kind: 'refused', why: 'is not a regular file' };
-    if (spot.stats.size > maxBytes) return { kind: 'refused', why: `is over ${maxBytes} bytes` };
-    const reading = readStable(spot.real, maxBytes, NOFOLLOW);
-    if (reading.kind === 'refused')
-      return { kind: 'refused', why: `cannot be read (${codeOf(reading.error) || messageOf(reading.error)})` };
-    if (reading.kind !== 'read') continue;
-    // The path must still lead to the file that was opened: a directory may have been replaced meanwhile.
-    const again = find(directory, path);
-    if (typeof again === 'object' && versionOf(again.stats) === reading.version) return reading;
-  }
-  return { kind: 'moving' };
-}
-
-async function listDirectory(directory: string, path: string): Promise<readonly SkillChild[] | undefined> {
-  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-    if (attempt > 0) await delay(READ_PAUSE_MS);
-    const children = await list(directory, path, createPacer());
-    if (children !== 'moving') return children?.map(asChild);
-  }
-  return undefined;
-}
-
-function asChild({ name, stats }: Child): SkillChild {
+function asChild({ path, stats }: Place): SkillChild {
+  const name = posix.basename(path);
   return stats.isDirectory() ? { name, kind: 'directory' } : { name, kind: 'file', size: Number(stats.size) };
 }
 
-async function digestOf(bytes: Uint8Array): Promise<string> {
-  // Loaded on first use: loading it takes a tenth of the program's start.
-  const { createHash } = await import('node:crypto');
-  return `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
+/** Throws an error for which `isMissing` is true when the skill is gone. */
+async function readManifest(home: string, records: Records): Promise<ManifestReading> {
+  const look = () => [home, join(home, SKILL_FILE)].map(statOf);
+  const before = look();
+  const files = await readFiles(home, records).catch(asChange);
+  if (!files) return { kind: 'unfit', why: `its files have over ${MAX_SKILL_TOTAL} bytes together` };
+  // Changes when the directory is replaced or its SKILL.md is edited.
+  if (!sameItems(before, look(), sameVersion)) throw new ChangingError();
+  for (const [file, record] of files) records.set(keyOf(file), record);
+  const listed = Array.from(files, ([{ path }, { size, digest }]) => ({ path, size, digest }));
+  const head = [...files].find(([{ path }]) => path === SKILL_FILE)?.[1].head;
+  if (head === undefined) return { kind: 'unfit', why: 'its SKILL.md is a link that leads out of it' };
+  if (head.kind === 'unfit') return { ...head, files: listed };
+  return { kind: 'whole', head: head.fields, files: listed };
+}
+
+/** Undefined when they are too large together. */
+async function readFiles(home: string, known: Records): Promise<ReadonlyMap<Place, FileRecord> | undefined> {
+  const pace = createPacer();
+  const found = await findFiles(home, pace);
+  const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
+  if (total > MAX_SKILL_TOTAL) return undefined;
+  const files = new Map<Place, FileRecord>();
+  for (const file of found) {
+    await pace();
+    files.set(file, known.get(keyOf(file)) ?? (await recordOf(file)));
+  }
+  return files;
+}
+
+const isHead = (path: string) => posix.basename(path) === SKILL_FILE;
+
+/** A SKILL.md may be a link to a file that is read under its own name too, without its front matter. */
+const keyOf = ({ path, real }: Place) => (isHead(path) ? join(real, SKILL_FILE) : real);
+
+/** Throws a ChangingError when the file is no longer the one that was looked at. */
+async function recordOf(file: Place): Promise<FileRecord> {
+  const known = digests.get(keyOf(file));
+  if (known && sameVersion(known.version, file.stats)) return known.record;
+  const { bytes, version } = readStable(file.real, MAX_FILE_BYTES, NOFOLLOW);
+  if (!sameVersion(version, file.stats)) throw new ChangingError();
+  const head = isHead(file.path) ? await readFrontMatter(bytes) : undefined;
+  const record = { size: bytes.length, digest: await digestOf(bytes), head };
+  if (!isRecent(file.stats)) digests.set(keyOf(file), { version, record }, 1);
+  return record;
+}
+
+/** The file's digest, so that touching it changes nothing; for a large file its version. Undefined: no such file. */
+async function contentVersion(home: string, path: string): Promise<string | undefined> {
+  const file = fileAt(home, path);
+  if (!file) return undefined;
+  if (file.stats.size > MAX_COMPARED) return Object.values(versionOf(file.stats)).join(':');
+  return (await recordOf(file).catch(asChange)).digest;
+}
+
+function fileAt(home: string, path: string): Place | undefined {
+  try {
+    const place = find(home, path);
+    return place.stats.isFile() ? place : undefined;
+  } catch {
+    return undefined; // There is nothing that would be served.
+  }
+}
+
+const digests = new SizedCache<string, { readonly version: Version; readonly record: FileRecord }>(MOST_DIGESTS);
+
+const breaks = createPacer();
+let lastTask: Promise<unknown> = Promise.resolve();
+
+/** Runs one task after the other with breaks: a client that asks for a thousand files must not delay all others. */
+function inTurn<T>(task: () => Promise<T>): Promise<T> {
+  const next = lastTask.then(breaks).then(task);
+  lastTask = next.catch(() => {}); // The caller of the task gets its failure.
+  return next;
 }

@@ -22,30 +22,28 @@ export type Filter = <T>(
   items: readonly T[],
   subjectOf: (item: T) => Subject,
   groups: readonly string[],
-) => Filtered<T>;
-
-export interface Filtered<T> {
-  readonly kept: readonly T[];
-  readonly problems: readonly Problem[];
-}
+) => { readonly kept: readonly T[]; readonly problems: readonly Problem[] };
 
 export function createFilter({ include, exclude }: Patterns): Filter {
   const globs = new Map([...include, ...exclude].map((pattern) => [pattern, compile(pattern)]));
   return (items, subjectOf, groups) => {
     const subjects = items.map((item) => keysOf(subjectOf(item)));
     const known = new Set([...groups.map(nameKey), ...subjects.map(({ group }) => group)]);
-    const testOf = (pattern: string): Test =>
+    const tests = new Map<string, Test>();
+    for (const [pattern, matches] of globs) {
+      const key = nameKey(pattern);
       // The name of a provider or server means all its items, not a skill that has the same name.
-      known.has(nameKey(pattern)) ? ({ group }) => group === nameKey(pattern) : (globs.get(pattern) ?? nothing);
-    const [wanted, unwanted] = [include.map(testOf), exclude.map(testOf)];
-    const kept = items.filter((_item, at) => {
-      const keys = subjects[at];
-      if (!keys) return false;
-      return (wanted.length === 0 || wanted.some((test) => test(keys))) && !unwanted.some((test) => test(keys));
-    });
-    const idle = [...globs.keys()].filter((pattern) => !subjects.some(testOf(pattern)));
-    const problems = idle.map((pattern) => ({ where: `filter "${pattern}"`, what: 'matches nothing' }));
-    return { kept, problems };
+      tests.set(pattern, known.has(key) ? ({ group }) => group === key : matches);
+    }
+    const anyOf = (patterns: readonly string[]) => (keys: Keys) => patterns.some((one) => tests.get(one)?.(keys));
+    const [isWanted, isUnwanted] = [anyOf(include), anyOf(exclude)];
+    const isKept = (keys: Keys) => (include.length === 0 || isWanted(keys)) && !isUnwanted(keys);
+    const kept = subjects.map(isKept);
+    const idle = [...tests].filter(([, matches]) => !subjects.some(matches));
+    return {
+      kept: items.filter((_item, at) => kept[at]),
+      problems: idle.map(([pattern]) => ({ where: `filter "${pattern}"`, what: 'matches nothing' })),
+    };
   };
 }
 
@@ -60,9 +58,6 @@ interface Keys {
 }
 
 type Test = (keys: Keys) => boolean;
-type Glob = (text: string) => boolean;
-
-const nothing: Test = () => false;
 
 function keysOf({ name, group, plugin }: Subject): Keys {
   const plugins = plugin ? [plugin.name, `${plugin.name}@${plugin.marketplace}`].map(nameKey) : [];
@@ -79,14 +74,13 @@ function compile(pattern: string): Test {
   const prefix = glob(pattern.slice(0, colon));
   const rest = glob(pattern.slice(colon + 1));
   return ({ name, group, plugins }) => {
-    const inner = plugins.map((plugin) => `${plugin}:${name}`);
-    const inGroup = prefix(group) && [name, ...inner].some(rest);
+    const inGroup = prefix(group) && [name, ...plugins.map((plugin) => `${plugin}:${name}`)].some(rest);
     return inGroup || (plugins.some(prefix) && rest(name)) || whole(name);
   };
 }
 
 /** Names are not paths: a star also matches slashes and leading dots, and `!` is a plain character. */
-function glob(pattern: string): Glob {
+function glob(pattern: string): (text: string) => boolean {
   // An empty part, as in `claude:`, and a pattern longer than any name match nothing.
   if (pattern === '' || pattern.length > LONGEST_PATTERN) return () => false;
   const key = nameKey(pattern);

@@ -1,4 +1,4 @@
-/** Every limit and time-out of skills/, with its reason. The README's table is checked against these. */
+/** Every limit and timeout of skills/, with its reason. The README's table is checked against these. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -16,13 +16,13 @@ export const MOST_NAMED = 2000;
 
 /** A SKILL.md is instructions for a model; the largest of 8,111 public ones has 0.3 MB. */
 export const MAX_SKILL_BYTES = MIB;
-/** Characters of front matter. The largest real block is a few KiB. */
+/** Bytes of front matter. The largest real block is a few KiB. */
 export const MAX_HEAD = 32 * KIB;
 /** White space in a row in front matter. The YAML parser takes quadratic time for it. */
 export const MAX_BLANK = 1000;
 /** Characters of a name. The specification allows 64; names are compared, listed and spelled all the time. */
 export const LONGEST_NAME = 1000;
-/** Skill texts held in memory, in characters. Texts beyond this are read again when asked for. */
+/** Bytes of skill texts held in memory. Texts beyond this are read again when asked for. */
 export const MAX_TEXT_HELD = 64 * MIB;
 /** Time between the two looks at a changed file that must agree before it is read. */
 export const SETTLE_MS = 250;
@@ -37,7 +37,7 @@ export const MAX_SKILL_TOTAL = 16 * MIB;
 /** Directories of a skill in `skills/list`. Links between directories can make more of them than there are. */
 export const MAX_SKILL_DIRECTORIES = 2048;
 /** One file by `resources/read`. */
-export const MAX_FILE_BYTES = MAX_SKILL_TOTAL;
+export const MAX_FILE_BYTES = 16 * MIB;
 /** Larger files count as changed when their times change: reading them costs more than a needless notification. */
 export const MAX_COMPARED = MIB;
 /** File digests held in memory, some 400 bytes each. */

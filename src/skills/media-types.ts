@@ -5,8 +5,7 @@ export const DIRECTORY_TYPE = 'inode/directory';
 
 /** Undefined for an unknown extension. */
 export function typeOfName(path: string): string | undefined {
-  types ??= typesByEnding();
-  return types.get(posix.extname(path).toLowerCase());
+  return TYPES.get(posix.extname(path).toLowerCase());
 }
 
 /** The text of UTF-8 bytes, byte order mark included; undefined for other bytes. */
@@ -21,71 +20,67 @@ export function textOf(bytes: Uint8Array): string | undefined {
 /** One file as `resources/read` and embedded resources give it. */
 export function contentOf(uri: string, path: string, bytes: Uint8Array): object {
   const text = textOf(bytes);
-  if (text !== undefined) return { uri, mimeType: typeOfName(path) ?? 'text/plain', text };
-  return {
-    uri,
-    mimeType: typeOfName(path) ?? 'application/octet-stream',
-    blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
-  };
+  const mimeType = typeOfName(path) ?? (text === undefined ? 'application/octet-stream' : 'text/plain');
+  if (text !== undefined) return { uri, mimeType, text };
+  const { buffer, byteOffset, byteLength } = bytes;
+  return { uri, mimeType, blob: Buffer.from(buffer, byteOffset, byteLength).toString('base64') };
 }
 
 // --- internal ---
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Made on first use: most clients never need it.
-let types: ReadonlyMap<string, string> | undefined;
+const ENDINGS = {
+  'text/markdown': '.md .markdown .mdx',
+  'text/plain': '.txt .text .log .ini .cfg .conf .env .gitignore .rst .tex .diff .patch',
+  'text/html': '.html .htm',
+  'text/css': '.css .scss .less',
+  'text/csv': '.csv',
+  'text/tab-separated-values': '.tsv',
+  'text/javascript': '.js .mjs .cjs .jsx',
+  'text/x-typescript': '.ts .mts .cts .tsx',
+  'text/x-python': '.py .pyi',
+  'text/x-ruby': '.rb',
+  'text/x-go': '.go',
+  'text/x-rust': '.rs',
+  'text/x-java': '.java .kt .kts .scala',
+  'text/x-c': '.c .h .cc .cpp .hpp .cs',
+  'text/x-php': '.php',
+  'text/x-swift': '.swift',
+  'text/x-lua': '.lua',
+  'text/x-r': '.r',
+  'text/x-powershell': '.ps1 .psm1',
+  'application/x-sh': '.sh .bash .zsh .fish',
+  'application/sql': '.sql',
+  'application/json': '.json .map .ipynb',
+  'application/jsonl': '.jsonl .ndjson',
+  'application/yaml': '.yaml .yml',
+  'application/toml': '.toml',
+  'application/xml': '.xml .xsd .xsl',
+  'application/graphql': '.graphql .gql',
+  'application/pdf': '.pdf',
+  'application/zip': '.zip .skill',
+  'application/gzip': '.gz .tgz',
+  'application/x-tar': '.tar',
+  'application/wasm': '.wasm',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': '.docx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': '.xlsx',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': '.pptx',
+  'image/png': '.png',
+  'image/jpeg': '.jpg .jpeg',
+  'image/gif': '.gif',
+  'image/webp': '.webp',
+  'image/svg+xml': '.svg',
+  'image/x-icon': '.ico',
+  'audio/mpeg': '.mp3',
+  'audio/wav': '.wav',
+  'video/mp4': '.mp4',
+  'font/ttf': '.ttf',
+  'font/otf': '.otf',
+  'font/woff': '.woff',
+  'font/woff2': '.woff2',
+};
 
-function typesByEnding(): ReadonlyMap<string, string> {
-  const endings = {
-    'text/markdown': '.md .markdown .mdx',
-    'text/plain': '.txt .text .log .ini .cfg .conf .env .gitignore .rst .tex .diff .patch',
-    'text/html': '.html .htm',
-    'text/css': '.css .scss .less',
-    'text/csv': '.csv',
-    'text/tab-separated-values': '.tsv',
-    'text/javascript': '.js .mjs .cjs .jsx',
-    'text/x-typescript': '.ts .mts .cts .tsx',
-    'text/x-python': '.py .pyi',
-    'text/x-ruby': '.rb',
-    'text/x-go': '.go',
-    'text/x-rust': '.rs',
-    'text/x-java': '.java .kt .kts .scala',
-    'text/x-c': '.c .h .cc .cpp .hpp .cs',
-    'text/x-php': '.php',
-    'text/x-swift': '.swift',
-    'text/x-lua': '.lua',
-    'text/x-r': '.r',
-    'text/x-powershell': '.ps1 .psm1',
-    'application/x-sh': '.sh .bash .zsh .fish',
-    'application/sql': '.sql',
-    'application/json': '.json .map .ipynb',
-    'application/jsonl': '.jsonl .ndjson',
-    'application/yaml': '.yaml .yml',
-    'application/toml': '.toml',
-    'application/xml': '.xml .xsd .xsl',
-    'application/graphql': '.graphql .gql',
-    'application/pdf': '.pdf',
-    'application/zip': '.zip .skill',
-    'application/gzip': '.gz .tgz',
-    'application/x-tar': '.tar',
-    'application/wasm': '.wasm',
-    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': '.docx',
-    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': '.xlsx',
-    'application/vnd.openxmlformats-officedocument.presentationml.presentation': '.pptx',
-    'image/png': '.png',
-    'image/jpeg': '.jpg .jpeg',
-    'image/gif': '.gif',
-    'image/webp': '.webp',
-    'image/svg+xml': '.svg',
-    'image/x-icon': '.ico',
-    'audio/mpeg': '.mp3',
-    'audio/wav': '.wav',
-    'video/mp4': '.mp4',
-    'font/ttf': '.ttf',
-    'font/otf': '.otf',
-    'font/woff': '.woff',
-    'font/woff2': '.woff2',
-  };
-  return new Map(Object.entries(endings).flatMap(([type, all]) => all.split(' ').map((ending) => [ending, type])));
-}
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries(ENDINGS).flatMap(([type, endings]) => endings.split(' ').map((ending) => [ending, type])),
+);

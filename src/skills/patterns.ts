@@ -11,38 +11,27 @@ export interface Patterns {
  */
 export function splitPatterns(values: readonly string[]): readonly string[] {
   return values.flatMap((value) => {
-    const named = splitOutside(value, closedBraces(value))
-      .map((pattern) => pattern.trim())
-      .filter((pattern) => pattern !== '');
-    return named.length > 0 ? named : [''];
+    const named = splitOutside(value).map((pattern) => pattern.trim());
+    const filled = named.filter((pattern) => pattern !== '');
+    return filled.length > 0 ? filled : [''];
   });
 }
 
 // --- internal ---
 
-/** By position of a brace: the change in depth. Braces without a partner are plain characters. */
-function closedBraces(text: string): ReadonlyMap<number, 1 | -1> {
-  const steps = new Map<number, 1 | -1>();
+/** Splits at commas outside of braces. A brace without a partner is a plain character. */
+function splitOutside(text: string): readonly string[] {
   const open: number[] = [];
+  const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
-    if (text[at] === '\\') at++;
+    if (text[at] === '\\' && text[at + 1] !== ',') at++;
     else if (text[at] === '{') open.push(at);
+    else if (text[at] === ',') commas.push(at);
     else if (text[at] === '}') {
-      const partner = open.pop();
-      if (partner !== undefined) steps.set(partner, 1).set(at, -1);
+      const start = open.pop();
+      // The commas since the partner are inside.
+      while (start !== undefined && (commas.at(-1) ?? -1) > start) commas.pop();
     }
   }
-  return steps;
-}
-
-function splitOutside(text: string, braces: ReadonlyMap<number, 1 | -1>): readonly string[] {
-  const parts: string[] = [];
-  let [depth, start] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    depth += braces.get(at) ?? 0;
-    if (text[at] !== ',' || depth > 0) continue;
-    parts.push(text.slice(start, at));
-    start = at + 1;
-  }
-  return [...parts, text.slice(start)];
+  return [...commas, text.length].map((end, nth) => text.slice(nth === 0 ? 0 : (commas[nth - 1] ?? 0) + 1, end));
 }

@@ -4,17 +4,15 @@
  * Always true: a plugin gives only the skills it names, never the rest of a repository that several plugins share; a file
  * that cannot be understood is a Problem and affects nothing else.
  */
-import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { createJsonCache, type JsonReader } from '../files/json.ts';
-import { codeOf, isBelow, isMissing, isSameDirectory, watchEntry } from '../files/stats.ts';
-import { messageOf } from '../log.ts';
-import type { Plugin, Problem, Watched } from '../model.ts';
+import { createFileCache, type Links, parseJson } from '../files/parsed.ts';
+import { isBelow, isSameDirectory, kindAt, watchEntry } from '../files/stats.ts';
+import type { Plugin, Problem } from '../model.ts';
 import { shorten } from '../text.ts';
 import { MOST_NAMED } from './limits.ts';
-import { claudeHome, expandHome, type Root, type Surroundings } from './roots.ts';
-import { SKILL_FILE } from './walk.ts';
+import { claudeHome, expandHome, prefixOf, type Root, type Surroundings } from './roots.ts';
+import { SKILL_FILE } from './skill-paths.ts';
 
 export interface PluginOptions extends Surroundings {
   /** Undefined: `installed_plugins.json` in the plugins root. */
@@ -24,52 +22,70 @@ export interface PluginOptions extends Surroundings {
   readonly followSymlinks: boolean;
 }
 
-export interface Plugins {
-  readonly roots: readonly Root[];
-  readonly problems: readonly Problem[];
-  readonly watched: readonly Watched[];
+/** What has become of one entry of the plugins file. */
+interface PluginState extends Plugin {
+  readonly scope: string;
+  /** `elsewhere`: it is installed for another project. `broken`: a Problem says why. */
+  readonly state: 'enabled' | 'disabled' | 'elsewhere' | 'broken';
 }
 
 /** Gives a function that finds the plugins that are installed when it is called. */
-export function createPluginFinder(options: PluginOptions): () => Plugins {
-  const { cwd, followSymlinks } = options;
-  const within: Within = (directory) => (followSymlinks ? undefined : directory);
+export function createPluginFinder(options: PluginOptions) {
+  const { cwd, home, followSymlinks } = options;
   const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
   const file = expandHome(options, options.pluginsFile ?? join(pluginsRoot, 'installed_plugins.json'));
-  const settings = settingsFiles(options, within);
-  const readerFor = createJsonCache();
+  const inside = (directory: string): Links => (followSymlinks ? 'all' : { within: directory });
+  const readInstalled = jsonFile(Installed, 'the plugins file');
+  const readSettings = jsonFile(Settings);
+  const findNamed = createNamedSkills(pluginsRoot, inside);
+  const own = ['settings.json', 'settings.local.json'].map((name) => join(cwd, '.claude', name));
+  // In order: a later file overrides an earlier one. In the home directory the project's files are the user's own.
+  const settings: readonly (readonly [path: string, links: Links])[] = [
+    [join(claudeHome(options), 'settings.json'), 'all'],
+    ...own.map((path) => [path, isSameDirectory(cwd, home) ? 'all' : inside(cwd)] as const),
+  ];
 
   return () => {
     const problems: Problem[] = [];
-    const read = readerFor(problems);
-    const enabled = new Map(settings.flatMap((one) => Object.entries(enabledIn(one, read))));
-    const installed = read(file, Installed, { role: 'the plugins file' });
-    if (installed.kind === 'missing' && options.pluginsFile !== undefined) {
+    const states: PluginState[] = [];
+    const enabled = new Map(
+      settings.flatMap(([path, links]) =>
+        Object.entries(readSettings(path, links, problems).value?.enabledPlugins ?? {}),
+      ),
+    );
+    const installed = readInstalled(file, 'all', problems);
+    if (!installed.value && !installed.isFaulty && options.pluginsFile !== undefined)
       problems.push({ where: file, what: 'the plugins file is missing' });
-    }
-    const entries = installed.kind === 'read' ? Object.entries(installed.value.plugins) : [];
-    const roots = entries.flatMap(([id, value]) => {
-      if (enabled.get(id) === false) return [];
-      const report = (what: string) =>
-        void problems.push({ where: file, what: `plugin "${shorten(id, LONGEST_ID)}" ${what}` });
-      const path = installPath(value, pluginsRoot, cwd, report);
-      if (path === undefined) return [];
-      const plugin = pluginOf(id);
-      const named = namedSkills(path, plugin, pluginsRoot, read, within);
-      const root = { ...PLUGIN_ROOT, within: within(path), plugin };
+    const roots = Object.entries(installed.value?.plugins ?? {}).flatMap(([id, value]) => {
+      const report = (what: string) => void problems.push({ where: file, what: `plugin "${id}" ${what}` });
+      const all = [value].flat().filter((one): one is Installation => v.is(Installation, one));
+      const isDisabled = enabled.get(id) === false;
+      const reported = problems.length;
+      const installation = isDisabled ? undefined : findInstallation(all, pluginsRoot, cwd, report);
+      const { name, marketplace } = pluginOf(id);
+      const plugin = { name: prefixOf(name), marketplace: prefixOf(marketplace) };
+      const lost = isDisabled ? 'disabled' : problems.length > reported ? 'broken' : 'elsewhere';
+      const { scope = 'user' } = installation ?? all[0] ?? {};
+      states.push({ ...plugin, scope: prefixOf(scope), state: installation ? 'enabled' : lost });
+      if (!installation) return [];
+      const { path } = installation;
+      const within = followSymlinks ? undefined : path;
+      const root = { provider: 'claude', location: 'plugin', plugin, within } as const;
+      const named = findNamed(path, { name, marketplace }, problems);
       return skillDirectories(path, named, report).map((found) => ({ ...root, ...found }));
     });
-    return { roots, problems, watched: [file, ...settings.map(({ path }) => path)].map(watchEntry) };
+    const watched = [file, ...settings.map(([path]) => path)].map(watchEntry);
+    return { roots, problems: problems.map(shortened), states, watched };
   };
 }
 
 // --- internal ---
 
-// How much of a text from a file a message shows.
-const LONGEST_ID = 100;
-const LONGEST_PATH = 300;
+/** Names, paths and the messages of schemas are texts from files, of any length. */
+const shortened = ({ where, what }: Problem): Problem => ({ where, what: shorten(what, 1000) });
 
-const PLUGIN_ROOT = { provider: 'claude', location: 'plugin' } as const;
+// Real files have a few KiB.
+const MAX_JSON_BYTES = 4 * 1024 * 1024;
 
 const Installed = v.object({ plugins: v.record(v.string(), v.unknown()) });
 const Installation = v.object({
@@ -82,42 +98,31 @@ const Settings = v.object({ enabledPlugins: v.optional(v.record(v.string(), v.un
 const SkillPaths = v.optional(v.union([v.string(), v.array(v.string())], 'must be a path or a list of paths'));
 const Manifest = v.object({ skills: SkillPaths });
 const MarketplaceEntry = v.object({ name: v.string(), skills: SkillPaths });
-/** By name; the first of several entries counts. Made once per change of the file, not once per plugin. */
+/** Paths by plugin; the first of several entries counts. Made once per change of the file, not once per plugin. */
 const Marketplace = v.pipe(
   v.object({ plugins: v.array(v.unknown()) }),
   v.transform(({ plugins }) => {
-    const entries = new Map<string, v.InferOutput<typeof MarketplaceEntry>>();
-    for (const one of plugins) {
-      const entry = v.safeParse(MarketplaceEntry, one);
-      if (entry.success && !entries.has(entry.output.name)) entries.set(entry.output.name, entry.output);
-    }
-    return entries;
+    const entries = plugins.filter((one) => v.is(MarketplaceEntry, one));
+    return new Map(
+      entries.toReversed().map(({ name, skills }) => [name, skills === undefined ? skills : [skills].flat()]),
+    );
   }),
 );
 const KnownMarketplaces = v.record(v.string(), v.unknown());
 const KnownMarketplace = v.object({ installLocation: v.string() });
 
-/** The directory that links of its files must not leave; undefined when they may. */
-type Within = (directory: string) => string | undefined;
-
-interface SettingsFile {
-  readonly path: string;
-  readonly within: string | undefined;
-}
-
-/** In order: a later file overrides an earlier one. */
-function settingsFiles(options: PluginOptions, within: Within): readonly SettingsFile[] {
-  const { cwd, home } = options;
-  const user = { path: join(claudeHome(options), 'settings.json'), within: undefined };
-  // In the home directory the project's files are the user's own.
-  const project = isSameDirectory(cwd, home) ? undefined : within(cwd);
-  const own = ['settings.json', 'settings.local.json'].map((name) => join(cwd, '.claude', name));
-  return [user, ...own.map((path) => ({ path, within: project }))];
-}
-
-function enabledIn({ path, within }: SettingsFile, read: JsonReader): Readonly<Record<string, unknown>> {
-  const settings = read(path, Settings, { within });
-  return settings.kind === 'read' ? settings.value.enabledPlugins : {};
+/** Gives a function that reads files of one shape, and reports what is wrong with them. `role`: what the file is for. */
+function jsonFile<T>(schema: v.GenericSchema<unknown, T>, role?: string) {
+  const read = createFileCache(MAX_JSON_BYTES, (bytes) => v.safeParse(schema, parseJson(bytes)));
+  return (path: string, links: Links, problems: Problem[]) => {
+    const { value, fault } = read(path, links);
+    const report = (what: string) => problems.push({ where: path, what });
+    if (fault) report(`cannot be read${role ? ` as ${role}` : ''}: ${fault.why}`);
+    const issue = value?.issues?.[0];
+    if (issue) report(`${role ? `is ${role}; ` : ''}${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`);
+    const isFaulty = issue !== undefined || (value === undefined && fault !== undefined);
+    return { value: value?.success ? value.output : undefined, isFaulty };
+  };
 }
 
 /** `plugin@marketplace`; the name of a plugin may contain an @, that of a marketplace may not. */
@@ -129,78 +134,51 @@ function pluginOf(id: string): Plugin {
 // The narrower scope comes first; any other scope is for every project.
 const SCOPES: readonly (string | undefined)[] = ['local', 'project'];
 
-/** The directory of the installation for this project. `value`: one installation (version 1) or a list of them. */
-function installPath(
-  value: unknown,
+/** The installation for this project, and its directory. */
+function findInstallation(
+  all: readonly Installation[],
   pluginsRoot: string,
   cwd: string,
   report: (what: string) => void,
-): string | undefined {
-  const all = [value].flat().flatMap((one) => {
-    const parsed = v.safeParse(Installation, one);
-    return parsed.success ? [parsed.output] : [];
-  });
+): (Installation & { readonly path: string }) | undefined {
   if (all.length === 0) report('has no usable installPath');
   const rank = ({ scope }: Installation) => (SCOPES.includes(scope) ? SCOPES.indexOf(scope) : SCOPES.length);
-  const paths = all
-    .filter((one) => !SCOPES.includes(one.scope) || isSameProject(one.projectPath, cwd))
+  const isHere = ({ projectPath = '' }: Installation) => isAbsolute(projectPath) && isSameDirectory(projectPath, cwd);
+  const here = all
+    .filter((one) => !SCOPES.includes(one.scope) || isHere(one))
     .sort((a, b) => rank(a) - rank(b))
-    .map((one) => resolve(pluginsRoot, one.installPath));
-  const path = paths.find((one) => kindAt(one).kind === 'directory');
-  if (path !== undefined || paths[0] === undefined) return path;
-  const found = kindAt(paths[0]);
-  const why = found.kind === 'closed' ? `which cannot be read (${found.why})` : 'where there is no directory';
-  report(`is installed at ${shorten(paths[0], LONGEST_PATH)}, ${why}`);
+    .map((one) => ({ ...one, path: resolve(pluginsRoot, one.installPath) }));
+  const usable = here.find(({ path }) => kindAt(path) === 'directory');
+  if (usable || !here[0]) return usable;
+  const kind = kindAt(here[0].path);
+  const why = kind === 'file' || kind === 'missing' ? 'where there is no directory' : `which cannot be read (${kind})`;
+  report(`is installed at ${here[0].path}, ${why}`);
   return undefined;
-}
-
-function isSameProject(projectPath: string | undefined, cwd: string): boolean {
-  return projectPath !== undefined && isAbsolute(projectPath) && isSameDirectory(projectPath, cwd);
-}
-
-type Kind =
-  | { readonly kind: 'directory' | 'file' | 'missing' }
-  /** The system refuses: no access, a circle of links, an impossible name. */
-  | { readonly kind: 'closed'; readonly why: string };
-
-/** Never throws: a bad path in one plugin must not affect the others. */
-function kindAt(path: string): Kind {
-  try {
-    return { kind: statSync(path).isDirectory() ? 'directory' : 'file' };
-  } catch (error) {
-    return isMissing(error) ? { kind: 'missing' } : { kind: 'closed', why: codeOf(error) || messageOf(error) };
-  }
 }
 
 /**
- * The paths in the manifest or the marketplace entry; undefined when neither has the field.
+ * Gives a function that finds the paths in a plugin's manifest or marketplace entry; undefined when neither has the field.
  * While one of the files cannot be understood there are none: a guess could give the plugin another plugin's skills.
  */
-function namedSkills(
-  path: string,
-  plugin: Plugin,
-  pluginsRoot: string,
-  read: JsonReader,
-  within: Within,
-): readonly string[] | undefined {
-  const manifest = read(join(path, '.claude-plugin', 'plugin.json'), Manifest, { within: within(path) });
-  if (manifest.kind === 'faulty') return [];
-  if (manifest.kind === 'read' && manifest.value.skills !== undefined) return [manifest.value.skills].flat();
-  for (const home of marketplaceHomes(path, plugin, pluginsRoot, read)) {
-    const marketplace = read(join(home, '.claude-plugin', 'marketplace.json'), Marketplace, { within: within(home) });
-    if (marketplace.kind === 'faulty') return [];
-    const entry = marketplace.kind === 'read' ? marketplace.value.get(plugin.name) : undefined;
-    if (entry) return entry.skills === undefined ? undefined : [entry.skills].flat();
-  }
-  return undefined;
-}
+function createNamedSkills(pluginsRoot: string, inside: (directory: string) => Links) {
+  const readManifest = jsonFile(Manifest);
+  const readMarketplace = jsonFile(Marketplace);
+  const readKnown = jsonFile(KnownMarketplaces);
 
-/** Where the marketplace of a plugin may be; the plugin may also be a copy of the whole marketplace. */
-function marketplaceHomes(path: string, { marketplace }: Plugin, pluginsRoot: string, read: JsonReader): string[] {
-  const known = read(join(pluginsRoot, 'known_marketplaces.json'), KnownMarketplaces);
-  const entry = known.kind === 'read' ? v.safeParse(KnownMarketplace, known.value[marketplace]) : undefined;
-  const located = entry?.success ? [resolve(pluginsRoot, entry.output.installLocation)] : [];
-  return [join(pluginsRoot, 'marketplaces', marketplace), ...located, path];
+  return (path: string, plugin: Plugin, problems: Problem[]): readonly string[] | undefined => {
+    const manifest = readManifest(join(path, '.claude-plugin', 'plugin.json'), inside(path), problems);
+    if (manifest.isFaulty) return [];
+    if (manifest.value?.skills !== undefined) return [manifest.value.skills].flat();
+    const known = readKnown(join(pluginsRoot, 'known_marketplaces.json'), 'all', problems).value?.[plugin.marketplace];
+    const located = v.is(KnownMarketplace, known) ? [resolve(pluginsRoot, known.installLocation)] : [];
+    // The plugin may also be a copy of the whole marketplace.
+    for (const home of [join(pluginsRoot, 'marketplaces', plugin.marketplace), ...located, path]) {
+      const marketplace = readMarketplace(join(home, '.claude-plugin', 'marketplace.json'), inside(home), problems);
+      if (marketplace.isFaulty) return [];
+      if (marketplace.value?.has(plugin.name)) return marketplace.value.get(plugin.name);
+    }
+    return undefined;
+  };
 }
 
 /** Each named path is a skill or a directory of skills. */
@@ -211,22 +189,17 @@ function skillDirectories(
 ): readonly Pick<Root, 'directory' | 'depth'>[] {
   if (named === undefined) return [{ directory: join(path, 'skills'), depth: 1 }];
   if (named.length > MOST_NAMED) report(`names ${named.length} paths of skills; only the first ${MOST_NAMED} are used`);
-  return named.slice(0, MOST_NAMED).flatMap((relative) => {
+  const found: Pick<Root, 'directory' | 'depth'>[] = [];
+  for (const relative of named.slice(0, MOST_NAMED)) {
     const target = resolve(path, relative);
     // Some manifests give the file instead of its directory.
-    const isHead = basename(target) === SKILL_FILE && kindAt(target).kind === 'file';
-    const directory = isHead ? dirname(target) : target;
-    if (!isBelow(directory, path)) {
-      report(`names skills outside itself: ${shorten(relative, LONGEST_PATH)}`);
-      return [];
-    }
-    const found = kindAt(directory);
-    if (found.kind === 'file' || found.kind === 'closed') {
-      const why = found.kind === 'closed' ? found.why : 'it is not a directory';
-      report(`names skills at ${shorten(relative, LONGEST_PATH)}, which cannot be read (${why})`);
-      return [];
-    }
-    const isSkill = kindAt(join(directory, SKILL_FILE)).kind !== 'missing';
-    return [{ directory, depth: isSkill ? 0 : 1 }];
-  });
+    const directory = basename(target) === SKILL_FILE && kindAt(target) === 'file' ? dirname(target) : target;
+    const kind = kindAt(directory);
+    const why = kind === 'file' ? 'it is not a directory' : kind;
+    if (!isBelow(directory, path)) report(`names skills outside itself: ${relative}`);
+    else if (kind !== 'directory' && kind !== 'missing')
+      report(`names skills at ${relative}, which cannot be read (${why})`);
+    else found.push({ directory, depth: kindAt(join(directory, SKILL_FILE)) === 'missing' ? 1 : 0 });
+  }
+  return found;
 }

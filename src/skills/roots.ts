@@ -3,12 +3,13 @@
  * Owns: the table of providers. Leaves alone: the skills below a root (scan.ts), plugins (plugins.ts).
  * Always true: custom roots come first, then `agents`, then the other providers by name; project before global.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { compare } from '../compare.ts';
-import { isSameDirectory } from '../files/stats.ts';
+import { isSameDirectory, kindAt } from '../files/stats.ts';
 import type { Location, Plugin } from '../model.ts';
-import { MAX_DEPTH } from './limits.ts';
+import { cut, visibleLine } from '../text.ts';
+import { LONGEST_NAME, MAX_DEPTH } from './limits.ts';
 
 export interface Root {
   readonly directory: string;
@@ -39,19 +40,19 @@ export interface RootOptions extends Surroundings {
 export const WELL_KNOWN_PROVIDERS: readonly string[] = ['agents', 'claude', 'codex', 'custom'];
 
 export function findRoots(options: RootOptions): readonly Root[] {
-  const { cwd, scanDefaultDirs, followSymlinks } = options;
-  // The links of a cloned repository must not lead out of it.
-  const within = followSymlinks ? undefined : cwd;
-  const custom = (directory: string) => rootAt(expandHome(options, directory), 'custom', 'custom');
-  const asked = [...options.skillDirs, ...(options.root === undefined ? [] : [options.root])].map(custom);
-  if (!scanDefaultDirs) return asked;
+  const { cwd, home, root, skillDirs, scanDefaultDirs, followSymlinks } = options;
+  const asked = root === undefined ? skillDirs : [...skillDirs, root];
+  const custom = asked.map((directory) => rootAt(expandHome(options, directory), 'custom', 'custom'));
+  if (!scanDefaultDirs) return custom;
   // In the home directory the skills are the global ones, and the project has none of its own.
-  const atHome = isSameDirectory(cwd, options.home);
+  const atHome = isSameDirectory(cwd, home);
   const global = globalRoots(options, atHome);
-  const own = options.root === undefined ? ownRoots(cwd, global).map((root) => ({ ...root, within })) : [];
-  const project = atHome ? [] : projectRoots(cwd).map((root) => ({ ...root, within }));
-  const [first, rest] = [own.filter(isCustom), own.filter((root) => !isCustom(root))];
-  return [...asked, ...first, ...[...rest, ...project, ...global].sort(byPrecedence)];
+  const own = root === undefined ? ownRoots(cwd, global) : [];
+  const project = atHome ? [] : dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project'));
+  // The links of a cloned repository must not lead out of it.
+  const confined = [...own, ...project].map((one) => ({ ...one, within: followSymlinks ? undefined : cwd }));
+  // The sort is stable, so project stays before global.
+  return [...custom, ...confined, ...global].sort((a, b) => compare(rankOf(a), rankOf(b)));
 }
 
 /** `$CLAUDE_CONFIG_DIR` or `~/.claude`. */
@@ -59,9 +60,19 @@ export function claudeHome(surroundings: Surroundings): string {
   return expandHome(surroundings, surroundings.env.CLAUDE_CONFIG_DIR || '~/.claude');
 }
 
+/** `$CODEX_HOME` or `~/.codex`. */
+export function codexHome(surroundings: Surroundings): string {
+  return expandHome(surroundings, surroundings.env.CODEX_HOME || '~/.codex');
+}
+
 /** An absolute path. Clients start this program without a shell, so a `~` is not expanded yet. */
 export function expandHome({ home, cwd }: Surroundings, path: string): string {
   return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(cwd, path);
+}
+
+/** A provider or plugin name as it stands before a skill's name and a colon. Directories and files choose them. */
+export function prefixOf(name: string): string {
+  return cut(visibleLine(name), LONGEST_NAME);
 }
 
 // --- internal ---
@@ -71,7 +82,8 @@ const UNIVERSAL = 'agents';
 // Roots even while they do not exist, so that they are watched and the first skill in one of them is noticed at once.
 const WELL_KNOWN = ['.agents', '.claude', '.codex'];
 
-const isCustom = ({ location }: Root) => location === 'custom';
+/** Custom first, then universal, then by provider. */
+const rankOf = ({ location, provider }: Root) => (location === 'custom' ? '' : provider === UNIVERSAL ? ' ' : provider);
 
 /** `./skills`. In a provider's own directory, such as `~/.claude`, it belongs to that provider. */
 function ownRoots(cwd: string, global: readonly Root[]): Root[] {
@@ -81,16 +93,12 @@ function ownRoots(cwd: string, global: readonly Root[]): Root[] {
   return [/^\.\w/.test(name) ? rootAt(directory, name, 'project') : rootAt(directory, 'custom', 'custom')];
 }
 
-function projectRoots(cwd: string): Root[] {
-  return dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project'));
-}
-
 /** `atHome`: the usual directories are searched too when the user has moved them; elsewhere they are the project's. */
 function globalRoots(options: RootOptions, atHome: boolean): Root[] {
-  const { home, env } = options;
+  const { home } = options;
   const moved = new Map([
     ['.claude', claudeHome(options)],
-    ['.codex', expandHome(options, env.CODEX_HOME || '~/.codex')],
+    ['.codex', codexHome(options)],
   ]);
   const own = dotDirectories(home).flatMap((name) => {
     const usual = join(home, name);
@@ -98,58 +106,33 @@ function globalRoots(options: RootOptions, atHome: boolean): Root[] {
     return [...places].map((place) => rootAt(join(place, 'skills'), name, 'global'));
   });
   const config = join(home, '.config');
-  const configured = withSkills(config, namesIn(config)).map((name) => {
-    return rootAt(join(config, name, 'skills'), name, 'global');
-  });
-  return [...own, ...configured];
+  const configured = withSkills(config, () => true);
+  return [...own, ...configured.map((name) => rootAt(join(config, name, 'skills'), name, 'global'))];
 }
 
 function rootAt(directory: string, name: string, location: Location): Root {
   return { directory, provider: providerOf(name), location, plugin: undefined, depth: MAX_DEPTH, within: undefined };
 }
 
-/** By name, but the older spelling after the current one. */
-function byAge(a: string, b: string): number {
-  const key = (name: string) => (name === '.agent' ? '.agents ' : name);
-  return compare(key(a), key(b));
-}
-
 /** `.agent` is an older spelling of `.agents`. */
 function providerOf(name: string): string {
-  const provider = name.replace(/^\./, '').toLowerCase();
+  const provider = prefixOf(name.replace(/^\./, '').toLowerCase());
   return provider === 'agent' ? UNIVERSAL : provider;
 }
 
+/** `.agents` before its older spelling. */
 function dotDirectories(parent: string): readonly string[] {
-  const found = namesIn(parent).filter((name) => name.length > 1 && name.startsWith('.') && name !== '.config');
-  return [...new Set([...WELL_KNOWN, ...withSkills(parent, found)])].sort(byAge);
+  const found = withSkills(parent, (name) => name.length > 1 && name.startsWith('.') && name !== '.config');
+  return [...new Set([...WELL_KNOWN, ...found])];
 }
 
-function namesIn(directory: string): readonly string[] {
+/** The entries of a directory that have skills, by name. One that is missing or closed has none; this is not reported. */
+function withSkills(parent: string, isMeant: (name: string) => boolean): readonly string[] {
   try {
-    return readdirSync(directory).sort();
+    return readdirSync(parent)
+      .filter((name) => isMeant(name) && kindAt(join(parent, name, 'skills')) === 'directory')
+      .sort();
   } catch {
-    return []; // A home directory that is missing or closed has no skills; this is not reported.
+    return [];
   }
-}
-
-function withSkills(parent: string, names: readonly string[]): readonly string[] {
-  return names.filter((name) => isDirectory(join(parent, name, 'skills')));
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false; // Missing, or no access.
-  }
-}
-
-/** Universal first, then by provider; the sort is stable, so project stays before global. */
-function byPrecedence(a: Root, b: Root): number {
-  return compare(rank(a), rank(b));
-}
-
-function rank({ provider }: Root): string {
-  return provider === UNIVERSAL ? '' : provider;
 }

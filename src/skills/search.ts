@@ -1,8 +1,8 @@
 /**
  * Finding skills by words: every word of the query must occur in a skill's names, description or body.
  * Owns: how a query is split into words, the order of hits, excerpts. Leaves alone: reading the texts (bodies.ts).
- * Always true: equal skills and queries give equal hits in equal order; an unchanged file is not read again unless memory
- * for texts was full when it was scanned.
+ * Always true: equal skills and queries give equal hits in equal order; whole words come before parts of words, and what
+ * a bare name loads before other skills of that name; the time is linear in the length of the texts.
  * Texts are searched without a lower-cased copy (measured: a third of the time, and no second 64 MiB).
  */
 import { basename } from 'node:path';
@@ -10,7 +10,7 @@ import { compare } from '../compare.ts';
 import { createPacer } from '../files/pace.ts';
 import type { ListedSkill, Skill } from '../model.ts';
 import { composed, visible } from '../text.ts';
-import { type Bodies, createBodies } from './bodies.ts';
+import { type Bodies, openBodies } from './bodies.ts';
 
 export interface Hit {
   readonly listed: ListedSkill;
@@ -19,41 +19,38 @@ export interface Hit {
   readonly excerpt: string;
 }
 
-export interface Search {
-  /** The number of all hits. */
-  readonly total: number;
-  /** The best ones, up to the limit. */
-  readonly hits: readonly Hit[];
-}
-
+/** The number of all hits, the best ones up to the limit, and how many skills were searched without their bodies. */
 export async function searchSkills(
   listed: readonly ListedSkill[],
   query: string,
   limit: number,
   signal: AbortSignal,
-): Promise<Search> {
+): Promise<{ readonly total: number; readonly hits: readonly Hit[]; readonly unread: number }> {
   const words = wordsOf(query);
   // Long words are rare, so they rule out most skills first.
-  const patterns = [...new Set(words)].sort((a, b) => b.length - a.length).map(patternOf);
-  const bodies = createBodies(signal);
-  try {
-    const found: Match[] = [];
-    await bodies.visit(listed, async (one) => {
-      const rank = await rankOf(one.skill, patterns, bodies);
-      if (rank !== undefined) found.push({ listed: one, rank });
-    });
-    const best = found.sort(byRank).slice(0, limit);
-    const hits: Hit[] = [];
-    const pace = createPacer();
-    for (const { listed: one } of best) {
-      await pace();
-      const excerpt = visible(await excerptOf(one.skill, patterns, bodies));
-      hits.push({ listed: one, score: words.length, excerpt });
-    }
-    return { total: found.length, hits };
-  } finally {
-    bodies.close();
+  const finders = [...new Set(words)].sort((a, b) => b.length - a.length).map(finderOf);
+  const all = await openBodies(listed, signal);
+  const unread = new Set<Skill>();
+  const bodies: Bodies = async (skill) => {
+    const body = await all(skill);
+    if (body === undefined) unread.add(skill);
+    return body;
+  };
+  const pace = createPacer();
+  const found: Match[] = [];
+  for (const one of listed) {
+    await pace();
+    if (signal.aborted) break;
+    const rank = await rankOf(one.skill, finders, bodies);
+    if (rank !== undefined) found.push({ listed: one, rank });
   }
+  const hits: Hit[] = [];
+  for (const { listed: one } of demoteCopies(found).sort(byRank).slice(0, limit)) {
+    await pace();
+    const excerpt = visible(await excerptOf(one.skill, finders, bodies));
+    hits.push({ listed: one, score: words.length, excerpt });
+  }
+  return { total: found.length, hits, unread: unread.size };
 }
 
 /** The words of a query, in composed form. */
@@ -61,6 +58,11 @@ export function wordsOf(query: string): readonly string[] {
   return composed(query)
     .split(WHITE_SPACE)
     .filter((word) => word !== '');
+}
+
+/** Finds a word of a query; case does not matter. */
+export function patternOf(word: string): RegExp {
+  return new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
 }
 
 /** The directory a skill was installed into. */
@@ -87,36 +89,64 @@ export function windowAround(text: string, at: number): string {
 
 interface Match {
   readonly listed: ListedSkill;
+  /** The lower, the better. */
   readonly rank: number;
 }
 
 // U+0085 (next line) is white space in Unicode but not in JavaScript.
 const WHITE_SPACE = /[\s\u0085]+/;
 
-function patternOf(word: string): RegExp {
-  return new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
+/** What finds a word, and what finds it only where no letter or digit stands before or after it. */
+interface Finder {
+  readonly part: RegExp;
+  readonly whole: RegExp;
 }
 
-const IN_NAME = 0;
-const IN_DESCRIPTION = 1;
-const IN_BODY = 2;
+function finderOf(word: string): Finder {
+  const part = patternOf(word);
+  return { part, whole: new RegExp(`(?<!${LETTER})${part.source}(?!${LETTER})`, part.flags) };
+}
 
-/** Lower is better; undefined when a word is missing. */
-async function rankOf(skill: Skill, patterns: readonly RegExp[], bodies: Bodies): Promise<number | undefined> {
+const LETTER = '[\\p{L}\\p{M}\\p{N}]';
+
+// What finding a word costs: by its place when it is a whole word, and more than all words of a query can cost together
+// when it is a part of one.
+const [IN_NAME, IN_DESCRIPTION, IN_BODY, AS_PART] = [0, 1, 2, 1000];
+const MISSING = Number.POSITIVE_INFINITY;
+
+function costIn(text: string, { part, whole }: Finder, place: number): number {
+  if (!part.test(text)) return MISSING;
+  return whole.test(text) ? place : AS_PART + place;
+}
+
+/** The cost of all words; undefined when one is missing. The body is read only when it can lower the cost. */
+async function rankOf(skill: Skill, finders: readonly Finder[], bodies: Bodies): Promise<number | undefined> {
   let rank = 0;
   let body: string | undefined;
   const names = [installName(skill), skill.name].map(composed);
   const description = composed(skill.description);
-  for (const pattern of patterns) {
-    if (names.some((name) => pattern.test(name))) rank += IN_NAME;
-    else if (pattern.test(description)) rank += IN_DESCRIPTION;
-    else {
-      body ??= composed((await bodies.of(skill)) ?? '');
-      if (!pattern.test(body)) return undefined;
-      rank += IN_BODY;
+  for (const finder of finders) {
+    const costs = names.map((name) => costIn(name, finder, IN_NAME));
+    let cost = Math.min(...costs, costIn(description, finder, IN_DESCRIPTION));
+    if (cost >= AS_PART) {
+      body ??= composed((await bodies(skill)) ?? '');
+      cost = Math.min(cost, costIn(body, finder, IN_BODY));
     }
+    if (cost === MISSING) return undefined;
+    rank += cost;
   }
   return rank;
+}
+
+/** A skill whose bare name loads another one comes after that one. */
+function demoteCopies(found: readonly Match[]): Match[] {
+  const loaded = found.filter(({ listed: { id, skill } }) => id === skill.name);
+  const ranks = new Map(loaded.map(({ listed: { skill }, rank }) => [skill.key, rank]));
+  return found.map((match) => {
+    const { id, skill } = match.listed;
+    const first = id === skill.name ? undefined : ranks.get(skill.key);
+    return first === undefined ? match : { ...match, rank: Math.max(match.rank, first) + 0.5 };
+  });
 }
 
 function byRank(a: Match, b: Match): number {
@@ -124,18 +154,18 @@ function byRank(a: Match, b: Match): number {
 }
 
 /** Around the first word in the body or, when there is none, in the description. */
-async function excerptOf(skill: Skill, patterns: readonly RegExp[], bodies: Bodies): Promise<string> {
-  const body = (await bodies.of(skill)) ?? '';
+async function excerptOf(skill: Skill, finders: readonly Finder[], bodies: Bodies): Promise<string> {
+  const body = (await bodies(skill)) ?? '';
   // The author's own spelling is preferred to the composed form.
   for (const text of [body, composed(body), skill.description, composed(skill.description)]) {
-    const at = firstOf(text, patterns);
+    const at = firstOf(text, finders);
     if (at !== undefined) return windowAround(text, at);
   }
   return windowAround(skill.description, 0);
 }
 
-function firstOf(text: string, patterns: readonly RegExp[]): number | undefined {
-  const places = patterns.map((pattern) => text.search(pattern)).filter((at) => at !== -1);
+function firstOf(text: string, finders: readonly Finder[]): number | undefined {
+  const places = finders.map(({ part }) => text.search(part)).filter((at) => at !== -1);
   return places.length === 0 ? undefined : Math.min(...places);
 }
 
@@ -143,18 +173,11 @@ const WINDOW = 160;
 const LEAD = 60;
 // Longer than any emoji sequence; a text may be nothing but combining marks.
 const LONGEST_CHARACTER = 32;
-// These patterns are made when called: compiling them takes longer than loading most modules.
-/** Combining marks, joiners, variation selectors and skin tones belong to the character before them. */
-const continues = (text: string) => /^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u.test(text);
-const isFlagLetter = (text: string) => /^\p{Regional_Indicator}/u.test(text);
 
 /** The next position from `at` on that is not inside a character. */
 function atBoundary(text: string, at: number): number {
-  for (let place = at; place < Math.min(text.length, at + LONGEST_CHARACTER); place++) {
-    const inPair = /[\ud800-\udbff]/.test(text[place - 1] ?? '') && /[\udc00-\udfff]/.test(text[place] ?? '');
-    const joined = text[place - 1] === '\u200d' || continues(text.slice(place, place + 2));
-    const inFlag = isFlagLetter(text.slice(place, place + 2)) && isFlagLetter(text.slice(place - 2, place));
-    if (place === 0 || !(inPair || joined || inFlag)) return place;
-  }
-  return Math.min(text.length, at + LONGEST_CHARACTER);
+  const from = Math.max(0, at - LONGEST_CHARACTER);
+  const near = new Intl.Segmenter('en').segment(text.slice(from, at + LONGEST_CHARACTER));
+  const { index, segment } = near.containing(at - from) ?? { index: at - from, segment: '' };
+  return from + index === at ? at : from + index + segment.length;
 }

@@ -1,16 +1,14 @@
 /**
- * The regular files and directories that lie in the directory of a skill.
- * Owns: how a path in a skill is followed. Leaves alone: reading (contents.ts), the spelling of URIs (uris.ts).
- * Always true:
- * - a symbolic link out of the skill is never followed; a link up to a directory around it is left out;
- * - nothing is given of a directory that was replaced by a link, if only for a moment, nor of a skipped directory, whichever path leads there.
- * `directory` is everywhere the real path of the skill when it was found.
+ * The regular files and directories that lie in the directory of a skill, and how a path in it is followed.
+ * Leaves alone: reading (contents.ts), the spelling of URIs (uris.ts).
+ * Always true: no link out of the skill is followed; nothing is given of a directory that was replaced by a link, if only
+ * for a moment, nor of a skipped directory, whichever path leads there.
  */
 import { type BigIntStats, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compare } from '../compare.ts';
+import { compare, sameItems } from '../compare.ts';
 import type { Pacer } from '../files/pace.ts';
-import { REPLACED } from '../files/read.ts';
+import { ChangingError, REPLACED } from '../files/read.ts';
 import {
   codeOf,
   isBelow,
@@ -20,192 +18,125 @@ import {
   lstatOf,
   passesSkipped,
   realPathOf,
+  sameVersion,
   statOf,
-  versionOf,
 } from '../files/stats.ts';
 import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES } from './limits.ts';
 import { isPlainSegment } from './uris.ts';
 
-export interface Spot {
-  /** The real path. */
+export const SKILL_FILE = 'SKILL.md';
+
+/** A file or directory of a skill, with links resolved. */
+export interface Place {
+  /** The real path of the skill when it was found. */
+  readonly home: string;
+  /** Relative to the skill; '' is its directory. */
+  readonly path: string;
   readonly real: string;
   readonly stats: BigIntStats;
+  /** The directory that the path to it passes last; undefined for the skill itself. */
+  readonly parent: Place | undefined;
 }
 
-/** `outside`: a link leaves the skill; `closed`: no access; `moved`: a link took the place of the directory. */
-export type Nothing = 'outside' | 'missing' | 'closed' | 'moved';
-
-/** The file or directory at a path of a skill. Never throws. */
-export function find(directory: string, path: string): Spot | Nothing {
-  const chain = chainTo(directory, path);
-  return typeof chain === 'string' ? chain : (chain.at(-1) ?? 'missing');
+/** A reason for which a file, or a list of all files, is not given: "is a link that …", "has over …". */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
 }
 
-export interface Child extends Spot {
-  readonly name: string;
+/** Throws a Refusal, or the system's error; when there is nothing, one for which `isMissing` is true. */
+export function find(home: string, path: string): Place {
+  if (realPathOf(home) !== home) throw new Refusal(`is in a directory that ${REPLACED}`);
+  let place: Place = { home, path: '', real: home, stats: statOf(home), parent: undefined };
+  for (const name of path === '' ? [] : path.split('/')) {
+    if (!isPlainSegment(name) || isSkipped(name) || !place.stats.isDirectory()) throw nothing();
+    place = enter(place, name);
+  }
+  // Some systems accept several spellings of one name: another case, a short form, ignored characters. Only the real
+  // path tells whether the name is one that is skipped.
+  if (passesSkipped(realPathOf(place.real), home)) throw nothing();
+  return place;
 }
 
-/** `moving`: it changed while it was listed, or just before. */
-export type Listing = readonly Child[] | 'moving' | undefined;
-
-/** The children of a directory of a skill, by name; undefined when it cannot be listed. Never throws. */
-export async function list(directory: string, path: string, pace: Pacer): Promise<Listing> {
-  const chain = chainTo(directory, path);
-  if (typeof chain === 'string' || !chain.at(-1)?.stats.isDirectory()) return undefined;
-  const before = attempt(() => versionOfPath(chain));
-  const names = attempt(() => namesIn(chain));
-  if (typeof names === 'string') return undefined;
-  const children = await childrenOf(names, (name) => attempt(() => enter(chain, name)), pace);
-  return attempt(() => isStill(chain, before)) === true ? children : 'moving';
-}
-
-export interface FoundFile extends Spot {
-  readonly path: string;
-}
-
-/** The reason why a skill cannot be listed with digests. */
-export class Unfit extends Error {
-  override readonly name = 'Unfit';
-}
-
-/** Every file of the skill, by path. Throws `Unfit`, or the system's error. */
-export async function findFiles(directory: string, pace: Pacer): Promise<readonly FoundFile[]> {
-  const files: FoundFile[] = [];
-  let directories = 0;
-
-  async function visit(chain: readonly Spot[], prefix: string): Promise<void> {
+/**
+ * The children of a directory that would be served, by name; throws a ChangingError when it changed meanwhile or just
+ * before. `isComplete`: a list that must leave nothing out is refused when it does, or has too many entries.
+ */
+export async function childrenOf(directory: Place, pace: Pacer, isComplete: boolean): Promise<readonly Place[]> {
+  if (!directory.stats.isDirectory()) throw nothing();
+  const before = directoriesTo(directory);
+  const names = readdirSync(directory.real).filter((name) => !isSkipped(name));
+  // There is no need to look at each when there are too many to be listed anyway.
+  if (isComplete && names.length > MAX_SKILL_FILES + MAX_SKILL_DIRECTORIES) throw new Refusal(TOO_MANY_FILES);
+  const children: Place[] = [];
+  for (const name of names.sort(compare)) {
+    // A directory may have any number of entries.
     await pace();
-    if (++directories > MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_DIRECTORIES} directories`);
-    const before = versionOfPath(chain);
-    const names = namesIn(chain);
-    // There is no need to look at each when there are too many to be listed anyway.
-    if (names.length > MAX_SKILL_FILES + MAX_SKILL_DIRECTORIES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
-    const children = await childrenOf(names, (name) => enterListed(chain, name), pace);
-    if (!isStill(chain, before)) throw Object.assign(new Error('it has changed'), { code: 'ENOENT' });
-    for (const child of children) {
-      const path = prefix + child.name;
-      if (child.stats.isDirectory()) await visit([...chain, child], `${path}/`);
-      else files.push({ path, real: child.real, stats: child.stats });
-      if (files.length > MAX_SKILL_FILES) throw new Unfit(`it has over ${MAX_SKILL_FILES} files`);
+    try {
+      const child = enter(directory, name);
+      // A FIFO, a socket or a device has no content to serve.
+      if (child.stats.isFile() || child.stats.isDirectory()) children.push(child);
+    } catch (error) {
+      if (!isComplete) continue;
+      // Node replaces bytes that are not UTF-8 in a name, and no file has the resulting name.
+      if (isMissing(error) && name.includes('\ufffd')) throw new Refusal('has a file whose name is not UTF-8');
+      // A link that leads nowhere, in a circle or out of the skill, or what was just deleted, is not part of the skill.
+      if (!(error instanceof Refusal) && !isMissing(error) && codeOf(error) !== 'ELOOP') throw error;
     }
   }
+  // The names must be those of the directory that was found, not of one that replaced it.
+  const after = realPathOf(directory.real) === directory.real ? directoriesTo(directory) : [];
+  if (!sameItems(before, after, sameVersion)) throw new ChangingError();
+  return children;
+}
 
-  const home = homeOf(directory);
-  if (home === 'moved') throw new Unfit(`its directory ${REPLACED}`);
-  await visit([home], '');
+/** Every file of the skill, by path. Throws a Refusal, a ChangingError, or the system's error. */
+export async function findFiles(home: string, pace: Pacer): Promise<readonly Place[]> {
+  const files: Place[] = [];
+  const directories = [find(home, '')];
+  // The list grows while it is walked.
+  for (const directory of directories) {
+    await pace();
+    if (directories.length > MAX_SKILL_DIRECTORIES) throw new Refusal(`has over ${MAX_SKILL_DIRECTORIES} directories`);
+    for (const child of await childrenOf(directory, pace, true))
+      (child.stats.isDirectory() ? directories : files).push(child);
+    if (files.length > MAX_SKILL_FILES) throw new Refusal(TOO_MANY_FILES);
+  }
   return files.sort((a, b) => compare(a.path, b.path));
 }
 
 // --- internal ---
 
-/** The directories from the skill's own down to the path, with links resolved, and the entry at the path. */
-function chainTo(directory: string, path: string): readonly Spot[] | Nothing {
-  return attempt(() => {
-    const home = homeOf(directory);
-    if (home === 'moved') return home;
-    const chain = [home];
-    for (const name of path === '' ? [] : path.split('/')) {
-      if (!isPlainSegment(name) || isSkipped(name) || !chain.at(-1)?.stats.isDirectory()) return 'missing';
-      const next = enter(chain, name);
-      if (typeof next === 'string') return next;
-      chain.push(next);
-    }
-    // Some systems accept several spellings of one name: another case, a short form, ignored characters. Only the real
-    // path tells whether the name is one that is skipped.
-    const real = realPathOf(chain.at(-1)?.real ?? directory);
-    return passesSkipped(real, directory) ? 'missing' : chain;
-  });
-}
+const TOO_MANY_FILES = `has over ${MAX_SKILL_FILES} files`;
 
-/** Turns an error of the system into a result. */
-function attempt<T>(act: () => T): T | 'missing' | 'closed' {
-  try {
-    return act();
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === '') throw error; // Not an error of the system, but a fault in this program.
-    return isMissing(error) || NO_SUCH_NAME.has(code) ? 'missing' : 'closed';
-  }
-}
+const nothing = () => Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
 
-const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ELOOP', 'EINVAL', 'EILSEQ']);
-
-function homeOf(directory: string): Spot | 'moved' {
-  return realPathOf(directory) === directory ? { real: directory, stats: statOf(directory) } : 'moved';
-}
-
-/** One entry of the last directory of the chain. */
-function enter(chain: readonly Spot[], name: string): Spot | Nothing {
-  const [home, here] = [chain[0], chain.at(-1)];
-  if (!home || !here) return 'missing';
-  const path = join(here.real, name);
-  const stats = lstatOf(path);
-  if (!stats.isSymbolicLink()) return { real: path, stats };
-  const real = realPathOf(path);
-  if (!isBelow(real, home.real)) return 'outside';
-  if (passesSkipped(real, home.real)) return 'missing';
+/** One entry of a directory. */
+function enter(parent: Place, name: string): Place {
+  const { home } = parent;
+  const path = parent.path === '' ? name : `${parent.path}/${name}`;
+  const own = join(parent.real, name);
+  const stats = lstatOf(own);
+  if (!stats.isSymbolicLink()) return { home, path, real: own, stats, parent };
+  const real = realPathOf(own);
+  if (!isBelow(real, home)) throw new Refusal('is, or is behind, a link that leaves the skill');
+  if (passesSkipped(real, home)) throw nothing();
   const target = statOf(real);
-  // A link to a directory of the chain would be followed without end.
-  if (target.isDirectory() && chain.some((one) => isBelow(one.real, real))) return 'missing';
-  return { real, stats: target };
-}
-
-function namesIn(chain: readonly Spot[]): readonly string[] {
-  const here = chain.at(-1);
-  return here ? readdirSync(here.real).filter((name) => !isSkipped(name)) : [];
-}
-
-/** With breaks: a directory may have any number of entries. */
-async function childrenOf(
-  names: readonly string[],
-  open: (name: string) => Spot | Nothing,
-  pace: Pacer,
-): Promise<readonly Child[]> {
-  const children: Child[] = [];
-  for (const name of [...names].sort(compare)) {
-    const rest = pace();
-    if (rest) await rest;
-    const spot = open(name);
-    // A FIFO, a socket or a device has no content to serve.
-    if (typeof spot === 'object' && (spot.stats.isFile() || spot.stats.isDirectory())) children.push({ name, ...spot });
-  }
-  return children;
-}
-
-/** Checked after listing: the names must be those of the directory that was found, not of one that replaced it. */
-function isStill(chain: readonly Spot[], before: string | undefined): boolean {
-  const here = chain.at(-1);
-  return (
-    here !== undefined && before !== undefined && realPathOf(here.real) === here.real && versionOfPath(chain) === before
-  );
+  // A link to a directory that the path passes would be followed without end.
+  for (let above: Place | undefined = parent; above && target.isDirectory(); above = above.parent)
+    if (isBelow(above.real, real)) throw nothing();
+  return { home, path, real, stats: target, parent };
 }
 
 /**
- * Of all directories from the skill's own down to the last of the chain: renaming one changes its version, so another
- * that took its place for a moment is noticed. Undefined when one changed recently, as versions could not tell that.
+ * All directories from the skill's own down to this one: renaming one changes its version, so another that took its
+ * place for a moment is noticed. Throws when one changed recently, as versions could not tell that.
  */
-function versionOfPath(chain: readonly Spot[]): string | undefined {
-  const [home, here] = [chain[0], chain.at(-1)];
-  if (!home || !here) return undefined;
-  const versions: string[] = [];
-  for (let path = here.real; isBelow(path, home.real); path = dirname(path)) {
+function directoriesTo({ home, real }: Place): readonly BigIntStats[] {
+  const all: BigIntStats[] = [];
+  for (let path = real; ; path = dirname(path)) {
     const stats = lstatOf(path);
-    if (!stats.isDirectory() || isRecent(stats)) return undefined;
-    versions.push(versionOf(stats));
-    if (path === home.real) break;
-  }
-  return versions.join(' ');
-}
-
-/** For a complete list: throws when an existing entry cannot be looked at. */
-function enterListed(chain: readonly Spot[], name: string): Spot | Nothing {
-  try {
-    return enter(chain, name);
-  } catch (error) {
-    // Node replaces bytes that are not UTF-8 in a name, and no file has the resulting name.
-    if (isMissing(error) && name.includes('\ufffd')) throw new Unfit('it has a file whose name is not UTF-8');
-    // A link that leads nowhere or in a circle, or a file that was just deleted.
-    if (isMissing(error) || codeOf(error) === 'ELOOP') return 'missing';
-    throw error;
+    if (!stats.isDirectory() || isRecent(stats)) throw new ChangingError();
+    all.push(stats);
+    if (path === home) return all;
   }
 }

@@ -1,15 +1,12 @@
 /**
  * The directories below one root, and which of them contain a SKILL.md.
- * Owns: the walk, its limits, and which symbolic links it follows. Leaves alone: the files' contents (scan.ts).
- * Always true:
- * - a real directory is visited once, so circles of links end; equal trees are walked in equal order;
- * - links are followed last, so a directory below the root is found under its own path, not under that of a link;
- * - a link to the root or to a directory above it is not followed: the walk would leave the root;
- * - an unchanged directory is not listed again;
- * - every step is short; the caller decides when to take a break.
+ * Owns: the walk, its limits, and which symbolic links it follows. Leaves alone: the files' contents (skill-file.ts).
+ * Always true: an unchanged directory is not listed again; a real directory is visited once, under its own path if that is
+ * below the root, because links are followed last; no link leads the walk out of its root by going up.
  */
-import { type BigIntStats, type Dirent, readdirSync } from 'node:fs';
+import { type BigIntStats, readdirSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
+import type { Pacer } from '../files/pace.ts';
 import {
   identityOf,
   isBelow,
@@ -17,112 +14,84 @@ import {
   isRecent,
   isSkipped,
   isTransient,
-  lastingIdentityOf,
   lstatOf,
   passesSkipped,
   realPathOf,
+  sameVersion,
+  type Version,
   versionOf,
 } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
-import type { Problem, Skill, Watched } from '../model.ts';
+import type { Problem, Watched } from '../model.ts';
 import { MAX_DEPTH, MAX_DIRECTORIES } from './limits.ts';
 import type { Root } from './roots.ts';
+import { SkillFile } from './skill-file.ts';
+import { SKILL_FILE } from './skill-paths.ts';
 
-export const SKILL_FILE = 'SKILL.md';
-
-/** What a scan made of a SKILL.md: a skill, a Problem, or both. */
-export interface Entry {
-  readonly state: EntryState;
-  readonly skill: Skill | undefined;
-  readonly problem: Problem | undefined;
-}
-
-/** When a scan reads the file again. */
-export type EntryState =
-  /** When its stamp (see `stampOf` in scan.ts) differs from this one. */
-  | { readonly kind: 'settled'; readonly stamp: string }
-  /** At the next scan: its version may hide a change, or the system had a transient error. */
-  | { readonly kind: 'doubtful' }
-  /** Soon: it was changing. */
-  | { readonly kind: 'moving' };
-
-/** An entry of a directory with the name SKILL.md. */
-export interface SkillFile {
-  readonly path: string;
-  readonly directory: string;
-  /** The real path of the directory. */
-  readonly real: string;
-  /** See `Skill.place`. */
-  readonly place: string;
-  readonly kind: 'file' | 'link' | 'other';
-  /** Undefined until it has been read. */
-  entry: Entry | undefined;
-}
-
-/** A directory as the last walk found it, which makes the next walk cheap. */
+/** A directory below a root. What the last walk found in it makes the next walk cheap. */
 export interface Directory {
   readonly path: string;
-  readonly link: boolean;
-  /** Levels below the root. */
+  /** Undefined when it is, or may be, a link. */
+  readonly real: string | undefined;
   readonly depth: number;
-  /** Undefined until it has been visited. */
+  /** Undefined for a root, and where a link was followed. */
+  readonly parent: Directory | undefined;
   listing: Listing | undefined;
 }
 
-interface Listing {
-  /** Undefined: the directory is listed again at the next walk. */
-  readonly version: string | undefined;
-  readonly place: string;
-  readonly identity: string;
+interface Listing extends Watched {
+  /** Undefined when it had changed just before (see `isRecent`): it is listed again at the next walk. */
+  readonly version: Version | undefined;
   readonly real: string;
-  readonly children: ReadonlyMap<string, Directory>;
+  /** By name. */
+  readonly children: readonly Directory[];
   readonly skill: SkillFile | undefined;
-}
-
-export interface Walk {
-  readonly directories: readonly Watched[];
-  readonly skills: readonly SkillFile[];
-  readonly problems: readonly Problem[];
+  /** A file whose name is that of a SKILL.md but for case. */
+  readonly misspelt: string | undefined;
 }
 
 /** The root of a first walk. It may be a link itself. */
 export function startOf(root: Root): Directory {
-  return { path: root.directory, link: true, depth: 0, listing: undefined };
+  return { path: root.directory, real: undefined, depth: 0, parent: undefined, listing: undefined };
 }
 
 /** Walks from `start`, and keeps in it what the next walk needs. */
-export function* walkRoot(root: Root, start: Directory): Generator<void, Walk> {
+export async function walkRoot(root: Root, start: Directory, pace: Pacer) {
   const directories: Watched[] = [];
   const skills: SkillFile[] = [];
   const problems: Problem[] = [];
-  const places = new Set<string>();
+  let visited: Set<Watched['identity']> | undefined;
   const visit = createVisitor(root, problems);
   let tooDeep: string | undefined;
-  // A stack; links wait in a queue until the stack is empty.
-  const stack: Pending[] = [{ directory: start, real: undefined }];
-  const links: Pending[] = [];
+  const stack = [start];
+  const links: Directory[] = [];
   let followed = 0;
 
   for (let next = stack.pop(); next; next = stack.pop() ?? links[followed++]) {
-    yield;
+    const rest = pace();
+    if (rest) await rest;
     if (directories.length === MAX_DIRECTORIES) {
       problems.push({ where: root.directory, what: `has over ${MAX_DIRECTORIES} directories; the rest is left out` });
       break;
     }
-    const { directory } = next;
-    directory.listing = visit(next);
-    if (!directory.listing || places.has(directory.listing.place)) continue;
-    const { place, identity, real, skill, children } = directory.listing;
-    places.add(place);
-    directories.push({ directory: directory.path, identity });
+    next.listing = visit(next);
+    if (!next.listing) continue;
+    const { identity, skill, children, misspelt } = next.listing;
+    // Only links lead to a directory twice.
+    if (followed > 0) {
+      visited ??= new Set(directories.map((one) => one.identity));
+      if (visited.has(identity)) continue;
+      visited.add(identity);
+    }
+    directories.push(next.listing);
     if (skill) skills.push(skill);
-    if (children.size === 0) continue;
-    if (directory.depth < root.depth) {
-      for (const [name, child] of [...children].reverse()) {
-        if (!child.link) stack.push({ directory: child, real: join(real, name) });
-      }
-      for (const child of children.values()) if (child.link) links.push({ directory: child, real: undefined });
-    } else if (directory.depth === MAX_DEPTH) tooDeep ??= directory.path;
+    else if (misspelt !== undefined && !isInSkill(next))
+      problems.push({ where: join(next.path, misspelt), what: `is not read; rename it to ${SKILL_FILE}` });
+    if (children.length === 0) continue;
+    if (next.depth < root.depth) {
+      for (const child of children) if (child.real === undefined) links.push(child);
+      for (const child of children.toReversed()) if (child.real !== undefined) stack.push(child);
+    } else if (next.depth === MAX_DEPTH) tooDeep ??= next.path;
   }
   if (tooDeep !== undefined) {
     problems.push({ where: tooDeep, what: `is ${MAX_DEPTH} levels down; deeper directories are left out everywhere` });
@@ -132,42 +101,40 @@ export function* walkRoot(root: Root, start: Directory): Generator<void, Walk> {
 
 // --- internal ---
 
-/** A directory that is still to be visited. */
-interface Pending {
-  readonly directory: Directory;
-  /** Undefined when the directory is, or may be, a link. */
-  readonly real: string | undefined;
+/** Any file of a skill may have any name. */
+function isInSkill({ parent }: Directory): boolean {
+  return parent !== undefined && (parent.listing?.skill !== undefined || isInSkill(parent));
 }
 
-function createVisitor({ directory: top, within }: Root, problems: Problem[]) {
+function createVisitor(root: Root, problems: Problem[]): (directory: Directory) => Listing | undefined {
+  const { directory: top, within } = root;
   // The real paths of the root and of its parent, known once the root has been visited.
   let base: readonly string[] = [];
 
-  /** Whether a link is followed; a reason is reported, a skipped one is not. */
-  function judgeLink(path: string, real: string): 'follow' | 'skip' | { readonly reason: string } {
-    if (within !== undefined && !isBelow(real, realPathOf(within))) {
-      return { reason: `is a link that leaves ${within}; --follow-symlinks would follow it` };
-    }
-    if (path === top) return 'follow';
-    if (base.some((one) => isBelow(one, real))) {
-      return { reason: 'is a link to its root or to a directory above it (a circle); it is not followed' };
-    }
-    return base[0] !== undefined && passesSkipped(real, base[0]) ? 'skip' : 'follow';
+  /** Whether a link is followed. One that leads to what is skipped is not reported. */
+  function isFollowed(path: string, real: string): boolean {
+    const refuse = (what: string) => {
+      problems.push({ where: path, what });
+      return false;
+    };
+    if (within !== undefined && !isBelow(real, realPathOf(within)))
+      return refuse(`is a link that leaves ${within}; --follow-symlinks would follow it`);
+    if (base.some((one) => isBelow(one, real)))
+      return refuse('is a link to its root or to a directory above it (a circle); it is not followed');
+    return base[0] === undefined || !passesSkipped(real, base[0]);
   }
 
-  return ({ directory, real: known }: Pending): Listing | undefined => {
+  return (directory) => {
     const { path, listing: before } = directory;
     try {
-      const real = known ?? realPathOf(path);
+      const real = directory.real ?? realPathOf(path);
       // lstat: a link may have taken the directory's place since.
       const stats = lstatOf(real);
       if (!stats.isDirectory()) return undefined;
-      const verdict = known === undefined ? judgeLink(path, real) : 'follow';
-      if (typeof verdict === 'object') problems.push({ where: path, what: verdict.reason });
-      if (verdict !== 'follow') return undefined;
+      if (directory.real === undefined && !isFollowed(path, real)) return undefined;
       if (path === top) base = [real, parentOf(path)];
-      if (before?.version === versionOf(stats) && before.real === real) return before;
-      return listDirectory(directory, real, stats);
+      if (before?.version && sameVersion(before.version, stats) && before.real === real) return before;
+      return listDirectory(root, directory, real, stats);
     } catch (error) {
       if (isMissing(error)) return undefined;
       problems.push({ where: path, what: `cannot be read: ${messageOf(error)}` });
@@ -193,32 +160,37 @@ function byPath(skills: readonly SkillFile[]): readonly SkillFile[] {
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ skill }) => skill);
 }
 
-// Most directories have no children: thousands of them share one empty map.
-const NO_CHILDREN = new Map<string, Directory>();
+// Most directories have no children: thousands of them share one empty list.
+const NO_CHILDREN: readonly Directory[] = [];
 
 /** Lists a directory, and keeps what the last walk found out about its entries. */
-function listDirectory({ path, depth, listing: before }: Directory, real: string, stats: BigIntStats): Listing {
-  const place = identityOf(stats);
+function listDirectory(root: Root, directory: Directory, real: string, stats: BigIntStats): Listing {
+  const { path, depth, listing: before } = directory;
+  const identity = identityOf(stats);
   // Judged before listing: a change in between must not be missed.
   const version = isRecent(stats) ? undefined : versionOf(stats);
-  const entries = readdirSync(real, { withFileTypes: true });
-  const isChild = (entry: Dirent) =>
-    (entry.isDirectory() || entry.isSymbolicLink()) && !isSkipped(entry.name) && entry.name !== SKILL_FILE;
-  const inside = entries.filter(isChild).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const children = inside.length === 0 ? NO_CHILDREN : new Map<string, Directory>();
-  for (const entry of inside) {
-    const link = entry.isSymbolicLink();
-    const known = before?.children.get(entry.name);
-    const fresh = { path: join(path, entry.name), link, depth: depth + 1, listing: undefined };
-    children.set(entry.name, known?.link === link ? known : fresh);
+  const known = before && new Map(before.children.map((child) => [child.path, child]));
+  const children: Directory[] = [];
+  let skill: SkillFile | undefined;
+  let misspelt: string | undefined;
+  for (const entry of readdirSync(real, { withFileTypes: true })) {
+    if (entry.name === SKILL_FILE) {
+      const isSame = before?.real === real && before.identity === identity;
+      skill = isSame ? before.skill : undefined;
+      skill ??= new SkillFile(root, { directory: path, parent: directory.parent, real, identity });
+      skill.isPlain = entry.isFile();
+    } else if ((entry.isDirectory() || entry.isSymbolicLink()) && !isSkipped(entry.name)) {
+      const inside = join(path, entry.name);
+      // One string for both where they are equal, which they nearly always are.
+      const plain = real === path ? inside : join(real, entry.name);
+      const target = entry.isDirectory() ? plain : undefined;
+      const last = known?.get(inside);
+      const parent = target === undefined ? undefined : directory;
+      const isKept = last && last.real === target;
+      children.push(isKept ? last : { path: inside, real: target, depth: depth + 1, parent, listing: undefined });
+    } else if (entry.name.length === SKILL_FILE.length && /^skill\.md$/i.test(entry.name)) misspelt = entry.name;
   }
-  const file = entries.find((entry) => entry.name === SKILL_FILE);
-  const entry = before?.place === place && before.real === real ? before.skill?.entry : undefined;
-  const skill = file && { path: join(path, SKILL_FILE), directory: path, real, place, kind: kindOf(file), entry };
-  return { version, place, identity: lastingIdentityOf(stats), real, children, skill };
-}
-
-function kindOf(entry: Dirent): SkillFile['kind'] {
-  if (entry.isFile()) return 'file';
-  return entry.isSymbolicLink() ? 'link' : 'other';
+  children.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const inside = children.length > 0 ? children : NO_CHILDREN;
+  return { directory: path, identity, version, real, children: inside, skill, misspelt };
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ManifestReading } from '../../src/model.ts';
-import { createContents } from '../../src/skills/contents.ts';
+import { localFiles } from '../../src/skills/contents.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
 const NEVER = new AbortController().signal;
@@ -11,7 +11,7 @@ const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).d
 
 function filesOf(reading: ManifestReading) {
   assert.equal(reading.kind, 'whole');
-  const files = reading.kind === 'whole' ? reading.manifest.files : [];
+  const files = reading.kind === 'whole' ? reading.files : [];
   assert.ok(Array.isArray(files));
   return new Map(files.map(({ path, digest }) => [path, digest]));
 }
@@ -38,7 +38,7 @@ test('a manifest never mixes the files of two directories that take turns under 
   };
   // Both versions are known, so that nothing has to be read again and only the directories tell them apart.
   await new Promise((done) => setTimeout(done, 50));
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   for (let round = 0; round < 2; round++) {
     await files.manifest(NEVER);
     swap();
@@ -55,7 +55,7 @@ test('a manifest never mixes the files of two directories that take turns under 
 
 test('an edit that keeps size and times is still seen', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/f': 'aaaa' });
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   const time = new Date(1_000_000_000_000);
   utimesSync(tree.at('x/f'), time, time);
   for (const text of ['aaaa', 'bbbb', 'cccc']) {
@@ -69,9 +69,9 @@ test('an unchanged file is not read again for its digest', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/f': 'text' });
   // Old enough that its version can be trusted.
   await new Promise((done) => setTimeout(done, 50));
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   const first = filesOf(await files.manifest(NEVER));
-  const again = await createContents()(tree.at('x')).manifest(NEVER);
+  const again = await localFiles(tree.at('x')).manifest(NEVER);
   assert.deepEqual(filesOf(again), first);
   const before = process.resourceUsage();
   const start = performance.now();
@@ -83,7 +83,7 @@ test('an unchanged file is not read again for its digest', async (t) => {
 test('a file that cannot be read makes the skill unfit to be listed, not broken', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'x/closed': 'x' });
   chmodSync(tree.at('x/closed'), 0);
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   const reading = await files.manifest(NEVER);
   // Whoever runs as root may read everything.
   if (process.getuid?.() === 0) return void assert.equal(reading.kind, 'whole');
@@ -96,10 +96,10 @@ test('a file name that is not UTF-8 makes a skill unfit to be listed, with that 
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
   const name = Buffer.concat([Buffer.from(`${tree.at('x')}/`), Buffer.from([0xff, 0xfe])]);
   writeFileSync(name, 'x');
-  const reading = await createContents()(tree.at('x')).manifest(NEVER);
+  const reading = await localFiles(tree.at('x')).manifest(NEVER);
   assert.deepEqual(reading, { kind: 'unfit', why: 'it has a file whose name is not UTF-8' });
   // What can be served is.
-  const children = await createContents()(tree.at('x')).list('', NEVER);
+  const children = await localFiles(tree.at('x')).list('', NEVER);
   assert.deepEqual(
     children?.map((child) => child.name),
     ['SKILL.md'],
@@ -108,16 +108,15 @@ test('a file name that is not UTF-8 makes a skill unfit to be listed, with that 
 
 test('a deleted skill is reported as gone at once', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x'), 'y/SKILL.md': skillText('y'), 'y/f': '', 'out.md': '' });
-  const open = createContents();
   tree.remove('x');
   tree.remove('y/SKILL.md');
   const start = performance.now();
   for (let round = 0; round < 40; round++) {
-    for (const name of ['x', 'y']) assert.deepEqual(await open(tree.at(name)).manifest(NEVER), { kind: 'gone' });
+    for (const name of ['x', 'y']) assert.deepEqual(await localFiles(tree.at(name)).manifest(NEVER), { kind: 'gone' });
   }
   assert.ok(performance.now() - start < 4000);
   tree.link('y/SKILL.md', tree.at('out.md'));
-  const reading = await open(tree.at('y')).manifest(NEVER);
+  const reading = await localFiles(tree.at('y')).manifest(NEVER);
   assert.deepEqual(reading, { kind: 'unfit', why: 'its SKILL.md is a link that leads out of it' });
 });
 
@@ -126,7 +125,7 @@ test('circles of links end', async (t) => {
   tree.link('x/a/b', '../b');
   tree.link('x/b/a', '../a');
   tree.link('x/loop', 'loop');
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   assert.deepEqual([...filesOf(await files.manifest(NEVER)).keys()], ['SKILL.md', 'a/b/g', 'a/f', 'b/a/f', 'b/g']);
   assert.equal((await files.read('a/b/a/f', NEVER)).kind, 'missing');
   assert.equal((await files.read('loop', NEVER)).kind, 'missing');
@@ -135,14 +134,14 @@ test('circles of links end', async (t) => {
 test('more directories than a skill may have are not walked', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
   for (let n = 0; n < 2050; n++) mkdirSync(tree.at(`x/d${n}`));
-  const reading = await createContents()(tree.at('x')).manifest(NEVER);
+  const reading = await localFiles(tree.at('x')).manifest(NEVER);
   assert.deepEqual(reading, { kind: 'unfit', why: 'it has over 2048 directories' });
 });
 
 test('a SKILL.md that is a link to another file of its skill is read as what it is', async (t) => {
   const tree = makeTree(t, { 'x/AGENTS.md': skillText('x') });
   tree.link('x/SKILL.md', 'AGENTS.md');
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   for (let round = 0; round < 2; round++) {
     assert.deepEqual([...filesOf(await files.manifest(NEVER)).keys()], ['AGENTS.md', 'SKILL.md']);
     await new Promise((done) => setTimeout(done, 50));
@@ -152,7 +151,7 @@ test('a SKILL.md that is a link to another file of its skill is read as what it 
 test('a directory of very many files is listed in slices', async (t) => {
   const tree = makeTree(t, { 'x/SKILL.md': skillText('x') });
   for (let nth = 0; nth < 20_000; nth++) writeFileSync(tree.at(`x/f${nth}`), '');
-  const files = createContents()(tree.at('x'));
+  const files = localFiles(tree.at('x'));
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   const children = await files.list('', NEVER);

@@ -8,7 +8,7 @@ import { MAX_HEAD } from '../../src/skills/limits.ts';
 const DATE = ['2026', '01', '02'].join('-');
 
 async function fieldsOf(yaml: string): Promise<unknown> {
-  const reading = await readFrontMatter(`---\n${yaml}\n---\nbody\n`);
+  const reading = await readFrontMatter(Buffer.from(`---\n${yaml}\n---\nbody\n`));
   return reading.kind === 'read' ? reading.fields : reading;
 }
 
@@ -118,7 +118,7 @@ const UNFIT: readonly (readonly [why: RegExp, yaml: string])[] = [
 
 for (const [why, yaml] of UNFIT) {
   test(`front matter that cannot be given faithfully is refused: ${JSON.stringify(yaml).slice(0, 50)}`, async () => {
-    const reading = await readFrontMatter(`---\n${yaml}\n---\n`);
+    const reading = await readFrontMatter(Buffer.from(`---\n${yaml}\n---\n`));
     assert.equal(reading.kind, 'unfit');
     assert.match(reading.kind === 'unfit' ? reading.why : '', why);
   });
@@ -132,7 +132,7 @@ test('a small block of aliases cannot become a huge value', async () => {
         .fill(`*a${n - 1}`)
         .join(', ')}]`,
     );
-  assert.equal((await readFrontMatter(`---\n${lines.join('\n')}\n---\n`)).kind, 'unfit');
+  assert.equal((await readFrontMatter(Buffer.from(`---\n${lines.join('\n')}\n---\n`))).kind, 'unfit');
 });
 
 test('the block must stand where verifying hosts look for it', async () => {
@@ -144,9 +144,14 @@ test('the block must stand where verifying hosts look for it', async () => {
     '---\na: b\n',
     '--- \na: b\n---\n',
   ];
-  for (const text of kinds) assert.equal((await readFrontMatter(text)).kind, 'unfit', JSON.stringify(text));
+  for (const text of kinds)
+    assert.equal((await readFrontMatter(Buffer.from(text))).kind, 'unfit', JSON.stringify(text));
   for (const text of ['---\na: b\n---\n', '\ufeff---\na: b\n---', '---\r\na: b\r\n--- \r\nx']) {
-    assert.deepEqual(await readFrontMatter(text), { kind: 'read', fields: { a: 'b' } }, JSON.stringify(text));
+    assert.deepEqual(
+      await readFrontMatter(Buffer.from(text)),
+      { kind: 'read', fields: { a: 'b' } },
+      JSON.stringify(text),
+    );
   }
 });
 
@@ -174,7 +179,7 @@ test('we read front matter as the official SDK does', async () => {
     const text = `---\nname: a\ndescription: d\n${block}\n---\nbody\n`;
     const catalog = await SkillCatalog.load(memorySkillFiles({ 'a/SKILL.md': text }));
     const theirs = catalog.entries.map(({ frontmatter }) => frontmatter);
-    const ours = await readFrontMatter(text);
+    const ours = await readFrontMatter(Buffer.from(text));
     assert.deepEqual([ours.kind === 'read' ? ours.fields : ours], theirs, block);
   }
 });
@@ -251,8 +256,8 @@ for (const [what, block] of Object.entries(HOSTILE)) {
     const texts = [`---\n${block}\n---\n`, `---\nname: a\ndescription: d\n${block}\n---\n`];
     for (const text of [...texts, ...texts.map((one) => one.replaceAll('\n', '\r\n'))]) {
       const start = process.cpuUsage();
-      await readHead(text);
-      const reading = await readFrontMatter(text);
+      await readHead(Buffer.from(text));
+      const reading = await readFrontMatter(Buffer.from(text));
       const took = process.cpuUsage(start).user / 1000;
       assert.ok(took < BOUND_MS, `${Math.round(took)} ms`);
       const size = JSON.stringify(reading).length;
@@ -266,8 +271,8 @@ test('text around front matter costs little however it looks (10.3)', async () =
   for (const piece of starts) {
     for (const end of ['', '\n---\n', '\n---\nname: a\n---\n']) {
       const start = process.cpuUsage();
-      await readHead(piece.repeat(1_000_000 / piece.length) + end);
-      await readHead(`---\n${piece.repeat(1_000_000 / piece.length)}${end}`);
+      await readHead(Buffer.from(piece.repeat(1_000_000 / piece.length) + end));
+      await readHead(Buffer.from(`---\n${piece.repeat(1_000_000 / piece.length)}${end}`));
       assert.ok(process.cpuUsage(start).user / 1000 < BOUND_MS, JSON.stringify([piece, end]));
     }
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutHead, readHead, readPlainHead, readYamlHead } from '../../src/skills/front-matter.ts';
+import { bodyOf, cutHead, readHead, readPlainHead } from '../../src/skills/front-matter.ts';
+import { readYamlHead } from '../../src/skills/front-matter-yaml.ts';
 import { MAX_HEAD } from '../../src/skills/limits.ts';
 
 const BASE = 'name: pdf\ndescription: About PDF files';
@@ -8,10 +9,10 @@ const fenced = (block: string, body = '# Body\n') => `---\n${block}\n---\n${body
 
 /** Name and description of a usable text, with a star when they were read leniently; or the reason it is unusable. */
 async function outcome(text: string): Promise<readonly string[]> {
-  const reading = await readHead(text);
+  const reading = await readHead(Buffer.from(text));
   if (reading.kind === 'unusable') return [reading.why];
-  const { name, description } = reading.head;
-  return [name, description, ...(reading.note === undefined ? [] : ['*'])];
+  const { name, description, note } = reading;
+  return [name, description, ...(note === undefined ? [] : ['*'])];
 }
 
 const PDF = ['pdf', 'About PDF files'];
@@ -29,6 +30,7 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['closed by dots', `---\n${BASE}\n...\n`, PDF],
   ['keys of other agents', fenced(`${BASE}\nversion: 1.10\nallowed-tools: [Read, Write]\nhooks:\n  a: [1]`), PDF],
   ['blanks around values', fenced('name:   pdf  \ndescription:  About PDF files \t'), PDF],
+  ['lines that are all indented', fenced(BASE.replace(/^/gm, '  ')), PDF],
   ['double quotes', fenced('name: "pdf"\ndescription: "a: \\"b\\" \\u00e9"'), ['pdf', 'a: "b" é']],
   ['single quotes', fenced("name: 'pdf'\ndescription: 'it''s: fine'"), ['pdf', "it's: fine"]],
   ['a literal block', fenced('name: pdf\ndescription: |\n  One: two\n  three'), ['pdf', 'One: two\nthree']],
@@ -56,7 +58,7 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['merge conflict marks', fenced(`<<<<<<< HEAD\n${BASE}\n=======`), [...PDF, '*']],
   ['a first line made a heading', fenced('## name: pdf\ndescription: About PDF files\n\n# Title\nText'), [...PDF, '*']],
   ['text after quotes', fenced('name: pdf\ndescription: "PDF" files'), ['pdf', '"PDF" files', '*']],
-  ['an escape sequence', fenced('name: pdf\ndescription: a\u001b[31mb'), ['pdf', 'a\u001b[31mb', '*']],
+  ['an escape sequence', fenced('name: pdf\ndescription: a\u001b[31mb'), ['pdf', 'a[31mb', '*']],
   ['a later pair of dashes', `${fenced(BASE)}\n---\nname: other\n---\n`, PDF],
 ];
 
@@ -110,9 +112,9 @@ const HOSTILE: readonly (readonly [what: string, text: string])[] = [
 
 for (const [what, text] of HOSTILE) {
   test(`hostile front matter costs little time: ${what}`, async () => {
-    await readHead(fenced('name: "warm"\ndescription: up')); // The YAML reader is loaded once and for all.
+    await readHead(Buffer.from(fenced('name: "warm"\ndescription: up'))); // The YAML reader is loaded once and for all.
     const start = performance.now();
-    await readHead(text);
+    await readHead(Buffer.from(text));
     // A tenth of this here; the quadratic reading of the package alone takes over four seconds for the first.
     assert.ok(performance.now() - start < 1500);
   });
@@ -246,10 +248,10 @@ for (const [what, block, expected] of SHAPES) {
 }
 
 test('the block is cut at the first closing line and never reaches beyond the cap', () => {
-  assert.equal(cutHead('---\na: 1\n---\nb\n---\n'), 'a: 1\n');
+  assert.equal(cutHead(Buffer.from('---\na: 1\n---\nb\n---\n')), 'a: 1\n');
   const full = 'x'.repeat(MAX_HEAD - 1);
-  assert.equal(cutHead(`---\n${full}\n---\n`), `${full}\n`);
-  assert.notEqual(typeof cutHead(`---\n${full}yy\n---\n`), 'string');
+  assert.equal(cutHead(Buffer.from(`---\n${full}\n---\n`)), `${full}\n`);
+  assert.notEqual(typeof cutHead(Buffer.from(`---\n${full}yy\n---\n`)), 'string');
 });
 
 function explodingAliases(): string {
@@ -280,9 +282,9 @@ const UNCLOSED: readonly (readonly [what: string, block: string])[] = [
 
 for (const [what, block] of UNCLOSED) {
   test(`a value that never ends is unusable, not guessed: ${what} (11.13)`, async () => {
-    const reading = await readHead(fenced(block));
+    const reading = await readHead(Buffer.from(fenced(block)));
     assert.equal(reading.kind, 'unusable', JSON.stringify(reading));
-    assert.match(reading.kind === 'unusable' ? reading.why : '', /^front matter is not valid YAML: /);
+    assert.match(reading.kind === 'unusable' ? reading.why : '', /^front matter is not valid YAML: .*[^:]$/);
   });
 }
 
@@ -293,11 +295,37 @@ test('a value that begins with a quote or bracket and closes it is still read (1
 
 test('lines before the front matter take linear time, whatever they are and however they end', () => {
   for (const line of ['<!---->\r', '<!-- a -->\r\n', '\r', '\r\n', '```\r', '<!---->-->\r', '<!--\r-->\r', '   \r']) {
+    const bytes = Buffer.from(line.repeat(100_000));
     const start = performance.now();
-    const reading = cutHead(line.repeat(100_000));
+    const reading = cutHead(bytes);
     assert.deepEqual(reading, { why: 'there is no front matter' }, line);
     assert.ok(performance.now() - start < 200, JSON.stringify(line));
   }
   for (const line of ['<!---->\r', '<!-- a --> \r\n', '\n', '\r\n', '```yaml\n'])
-    assert.equal(cutHead(`${line.repeat(20)}---\nname: a\n---\n`), 'name: a\n', JSON.stringify(line));
+    assert.equal(cutHead(Buffer.from(`${line.repeat(20)}---\nname: a\n---\n`)), 'name: a\n', JSON.stringify(line));
+});
+
+test('the body begins after the closing line, whatever stands in it', () => {
+  const rows: readonly (readonly [text: string, body: string])[] = [
+    [fenced(BASE, 'text\n---\nmore'), 'text\n---\nmore'],
+    [`\ufeff---\r\n${BASE}\r\n---\r\n\r\nü`, '\r\nü'],
+    [`---\n${BASE}\n...\n---\n`, '---\n'],
+    [`---\n${BASE}\n---`, ''],
+    ['# no front matter\n---\nx\n---\n', '# no front matter\n---\nx\n---\n'],
+    [`---\n${BASE}\n`, `---\n${BASE}\n`],
+  ];
+  for (const [text, body] of rows) assert.equal(bodyOf(text), body, JSON.stringify(text));
+});
+
+test('the closing line is found wherever it stands, and is a whole line', async () => {
+  for (const filler of ['', 'x: y\n', 'ü: “→”\n']) {
+    for (let length = 0; length < 60; length++) {
+      const block = `${BASE}\n${filler.repeat(length * 20)}x: ${'z'.repeat(length)}\n`;
+      for (const end of ['---', '---\n', '---  \t\n# Body', '...\n', '---\r\n'])
+        assert.equal(cutHead(Buffer.from(`---\n${block}${end}`)), block, JSON.stringify(end));
+    }
+  }
+  // None of these lines closes the block.
+  const lines = ['---x: 1', '--- y: 2', '----: 3', '....: 4', `---${' '.repeat(40)}: 5`].join('\n');
+  assert.equal(cutHead(Buffer.from(`---\n${BASE}\n${lines}\n---\n`)), `${BASE}\n${lines}\n`);
 });

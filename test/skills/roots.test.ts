@@ -61,7 +61,9 @@ test('--skill-dir, --root and --no-default-dirs say where to look', async (t) =>
   assert.deepEqual(await names(start()), ['d', 'e']);
   const missing = start('--no-default-dirs', '--skill-dir', 'nowhere');
   assert.deepEqual(await listed(missing), ['none (none)']);
-  assert.deepEqual(warnings(missing, tree.path), []);
+  assert.deepEqual(warnings(missing, tree.path), [
+    'nowhere: does not exist; correct --skill-dir, or create the directory',
+  ]);
 });
 
 test('started from the home directory, its skills are global and counted once', async (t) => {

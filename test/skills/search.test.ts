@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Skill } from '../../src/model.ts';
-import { createContents } from '../../src/skills/contents.ts';
+import { localFiles } from '../../src/skills/contents.ts';
 import { mentions, searchSkills, windowAround } from '../../src/skills/search.ts';
 
 const NEVER = new AbortController().signal;
-const filesOf = createContents();
 
 function listed(name: string, text: string | undefined, read: () => string): ListedSkill {
   const directory = `/skills/${name}`;
@@ -20,10 +19,9 @@ function listed(name: string, text: string | undefined, read: () => string): Lis
     directory,
     file: `${directory}/SKILL.md`,
     place: directory,
-    version: '',
-    text,
-    read,
-    files: filesOf(directory),
+    bytes: text === undefined ? undefined : Buffer.from(text),
+    read: () => Buffer.from(read()),
+    files: localFiles(directory),
   };
   return { id: name, skill };
 }
@@ -50,7 +48,8 @@ test('a text that found no room in memory is read when it is searched, and found
   );
   assert.ok(reads > 0);
   // What cannot be read any more can still be found by its name.
-  assert.equal((await searchSkills(skills, 'gone', 10, NEVER)).total, 1);
+  const { total: found, unread } = await searchSkills(skills, 'gone', 10, NEVER);
+  assert.deepEqual([found, unread], [1, 1]);
 });
 
 test('front matter is not searched but for name and description', async () => {
@@ -65,6 +64,54 @@ test('equal ranks are in the order of names, whatever the order of skills', asyn
     hits.map(({ listed: { id } }) => id),
     ['a', 'b'],
   );
+});
+
+/** The names that a search gives, best first. `skills`: id, description and text of each; the id may have a prefix. */
+async function order(query: string, skills: Readonly<Record<string, readonly [description: string, text: string]>>) {
+  const all = Object.entries(skills).map(([id, [description, text]]) => {
+    const { skill } = listed(id.replace(/^.*:/, ''), text, () => '');
+    return { id, skill: { ...skill, description } };
+  });
+  return (await searchSkills(all, query, 25, NEVER)).hits.map(({ listed: { id } }) => id);
+}
+
+test('whole words come before parts of words, wherever they stand (13.7)', async () => {
+  const skills = {
+    transform: ['Change data', 'Platforms'],
+    platforms: ['Transforms a form_letter', ''],
+    letters: ['About paper', 'Fill in the form.'],
+    'pdf-form': ['x', ''],
+    'no-match': ['x', 'y'],
+  } as const;
+  assert.deepEqual(await order('form', skills), ['pdf-form', 'platforms', 'letters', 'transform']);
+  assert.deepEqual(await order('FORM data', skills), ['transform']);
+  // Each word counts by itself: the one that all have in part decides nothing.
+  const two = { aformat: ['zip tools', ''], bformat: ['unzipped', ''], cformat: ['x', 'zip'] } as const;
+  assert.deepEqual(await order('form zip', two), ['aformat', 'cformat', 'bformat']);
+  // Letters of every script are letters.
+  assert.deepEqual(await order('über', { a: ['gegenüber', ''], b: ['x', 'sieh über dich'] }), ['b', 'a']);
+});
+
+test('what a bare name loads comes before other skills of that name, however well these match (13.7)', async () => {
+  const skills = {
+    'claude@global:pdf': ['Fill a form', ''],
+    pdf: ['x', 'has a form'],
+    'docs:pdf': ['form', ''],
+    other: ['form', ''],
+    'claude:form': ['x', ''],
+  } as const;
+  assert.deepEqual(await order('form', skills), ['claude:form', 'other', 'pdf', 'claude@global:pdf', 'docs:pdf']);
+});
+
+test('a text made of nothing but parts of words is searched in linear time (13.7)', async () => {
+  const start = process.cpuUsage().user;
+  for (const [text, query] of [
+    ['a'.repeat(1_000_000), 'a'.repeat(100)],
+    [`${'a'.repeat(99)} `.repeat(10_000), `${'a'.repeat(99)}b`],
+    ['xform'.repeat(200_000), 'form'],
+  ] as const)
+    await searchSkills([listed('x', text, () => '')], query, 10, NEVER);
+  assert.ok((process.cpuUsage().user - start) / 1000 < 3000);
 });
 
 test('a cancelled search stops', async () => {
@@ -128,12 +175,12 @@ test('a text of nothing but marks is searched in little time (11.10)', async () 
 });
 
 test('servers that do not answer delay neither a search nor each other (10.10)', async () => {
-  const never = () => new Promise<string>(() => {});
-  const remote = (name: string, provider: string, read: () => Promise<string>) => {
+  const never = () => new Promise<Buffer>(() => {});
+  const remote = (name: string, provider: string, read: () => Promise<Buffer>) => {
     const { id, skill } = listed(name, undefined, () => '');
     return { id, skill: { ...skill, provider, location: 'mcp' as const, read } };
   };
-  const quick = async () => 'The needle';
+  const quick = async () => Buffer.from('The needle');
   const skills = [
     ...Array.from({ length: 20 }, (_, at) => remote(`silent-${at}`, 'silent', never)),
     ...Array.from({ length: 20 }, (_, at) => remote(`quick-${at}`, 'quick', quick)),

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Location, Plugin, Skill } from '../../src/model.ts';
-import { createContents } from '../../src/skills/contents.ts';
-import { assignUris, skillPathAt, uriOf } from '../../src/skills/uris.ts';
+import { localFiles } from '../../src/skills/contents.ts';
+import { createUris, skillPathAt, uriOf } from '../../src/skills/uris.ts';
 import { hashOf } from '../../src/text.ts';
-
-const filesOf = createContents();
-
-function createUris(skills: readonly ListedSkill[]) {
-  const steps = assignUris(skills);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
-}
 
 interface Sketch {
   readonly name: string;
@@ -41,17 +34,16 @@ function listed({
     directory,
     file: `${directory}/SKILL.md`,
     place: directory,
-    version: '',
-    text: '',
-    read: () => '',
-    files: filesOf(directory),
+    bytes: undefined,
+    read: () => Buffer.alloc(0),
+    files: localFiles(directory),
   };
   return { id: name, skill };
 }
 
 function rootsOf(sketches: readonly Sketch[]): readonly (string | undefined)[] {
   const all = sketches.map(listed);
-  const { uris } = createUris(all);
+  const uris = createUris(all);
   return all.map(({ skill }) => uris.rootOf(skill));
 }
 
@@ -72,6 +64,11 @@ const TABLE: readonly (readonly [
     'further ones have the hash of their directories',
     [{ name: 'a' }, { name: 'a', at: 'x/a' }, { name: 'a', at: 'y/a' }, { name: 'a', at: 'z/a' }],
     ['skill://claude/a', ...['x', 'y', 'z'].map((at) => `skill://claude/project%40${hashOf(`/r/${at}/a`)}/a`)],
+  ],
+  [
+    'of several whose directories have one hash, the first has a URI of its own',
+    [{ name: 'a' }, { name: 'a', at: 'x/a' }, { name: 'a', at: 'x/a' }],
+    ['skill://claude/a', `skill://claude/project%40${hashOf('/r/x/a')}/a`, undefined],
   ],
   ['a plugin stands between', [{ name: 'a', plugin: market('p'), location: 'plugin' }], ['skill://claude/p/a']],
   [
@@ -170,7 +167,7 @@ test('no URI is given twice, and none lies in a skill that does not hold it', ()
 });
 
 test('a URI leads back to its file, however it is spelled', () => {
-  const { uris } = createUris([listed({ name: 'a' })]);
+  const uris = createUris([listed({ name: 'a' })]);
   for (const path of ['SKILL.md', 'x y/ü.md', '100%', 'a#b?c', '...', '.x']) {
     assert.equal(skillPathAt(uris, uriOf('skill://claude/a', path))?.path, path);
   }
@@ -178,7 +175,7 @@ test('a URI leads back to its file, however it is spelled', () => {
 });
 
 test('a long URI costs linear time, wherever it leads (10.4)', () => {
-  const { uris } = createUris([listed({ name: 'a' })]);
+  const uris = createUris([listed({ name: 'a' })]);
   const start = process.cpuUsage();
   for (const piece of ['a/', '%61/', 'ü/', 'x', '%', '/', 'a/../', '%2F']) {
     for (const prefix of ['skill://claude/a/', 'skill://', 'skill://claude/']) {
@@ -191,7 +188,7 @@ test('a long URI costs linear time, wherever it leads (10.4)', () => {
 });
 
 test('a URI has no more segments than a path has levels (10.4)', () => {
-  const { uris } = createUris([listed({ name: 'a' })]);
+  const uris = createUris([listed({ name: 'a' })]);
   const path = Array(100).fill('d').join('/');
   assert.equal(skillPathAt(uris, `skill://claude/a/${path}`)?.path, path);
   assert.equal(skillPathAt(uris, `skill://claude/a/${path}/${path}`), undefined);
@@ -200,7 +197,7 @@ test('a URI has no more segments than a path has levels (10.4)', () => {
 test('a name with any character in it leads back to its skill, and to nothing beside it (11.5)', () => {
   const names = ['PDF Tools', 'ü', 'a/b', '..', '.', '%2e%2e', '100%', 'a?b#c', 'global', 'global@2', '💾', 'x:y\\z'];
   const all = names.map((name, nth) => listed({ name, at: `d${nth}` }));
-  const { uris } = createUris(all);
+  const uris = createUris(all);
   for (const one of all) {
     const root = uris.rootOf(one.skill) ?? '';
     assert.equal(skillPathAt(uris, uriOf(root, 'SKILL.md'))?.listed, one, root);
@@ -216,7 +213,7 @@ test('a server that names directories of many levels costs linear time (10.4)', 
     listed({ name: 'a', location: 'mcp', root: 'skill://s', at: `${deep}${nth}/a` }),
   );
   const start = process.cpuUsage();
-  const { uris } = createUris(all);
+  const uris = createUris(all);
   const took = process.cpuUsage(start).user / 1000;
   assert.equal(uris.roots.size, 0);
   assert.ok(took < 1000, `${Math.round(took)} ms`);
@@ -224,9 +221,9 @@ test('a server that names directories of many levels costs linear time (10.4)', 
 
 test('a URI never leads to another skill because one of the same name was deleted', () => {
   const all = ['x', 'y', 'z'].map((at) => listed({ name: 'a', at: `${at}/a` }));
-  const before = createUris(all).uris;
+  const before = createUris(all);
   for (const gone of all) {
-    const { uris } = createUris(all.filter((one) => one !== gone));
+    const uris = createUris(all.filter((one) => one !== gone));
     for (const [root, { skill }] of [...before.roots].filter(([root]) => root !== 'skill://claude/a')) {
       const now = uris.roots.get(root)?.skill;
       assert.ok(now === undefined || now === skill, root);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { createPacer } from '../../src/files/pace.ts';
 import type { Root } from '../../src/skills/roots.ts';
 import { startOf, walkRoot } from '../../src/skills/walk.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -15,14 +16,13 @@ function walk(directory: string, more: Partial<Root> = {}) {
     within: undefined,
     ...more,
   };
-  const steps = walkRoot(root, startOf(root));
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+  return walkRoot(root, startOf(root), createPacer());
 }
 
 const pathsIn = (tree: Tree, paths: readonly { readonly directory: string }[]) =>
   paths.map(({ directory }) => directory.slice(tree.path.length + 1));
 
-test('a link to a directory around its root is not followed, and is reported (10.14)', (t) => {
+test('a link to a directory around its root is not followed, and is reported (10.14)', async (t) => {
   const tree = makeTree(t, { 'all/root/pdf/SKILL.md': skillText('pdf'), 'all/other/x/SKILL.md': skillText('x') });
   for (let nth = 0; nth < 50; nth++) mkdirSync(tree.at(`all/big/d${nth}`), { recursive: true });
   tree.link('all/root/pdf/disk', '/');
@@ -32,7 +32,7 @@ test('a link to a directory around its root is not followed, and is reported (10
   tree.link('all/root/fine', '../other/x');
   tree.link('all/root/fine2', 'pdf');
   for (const more of [{}, { within: tree.at('all') }]) {
-    const { skills, directories, problems } = walk(tree.at('all/root'), more);
+    const { skills, directories, problems } = await walk(tree.at('all/root'), more);
     assert.deepEqual(pathsIn(tree, skills), ['all/root/fine', 'all/root/pdf']);
     assert.equal(directories.length, 3);
     const told = problems.map(({ where, what }) => `${where.slice(tree.path.length + 1)} ${what}`).sort();
@@ -44,7 +44,7 @@ test('a link to a directory around its root is not followed, and is reported (10
   }
 });
 
-test('the same holds for a root that is a link itself (10.14)', (t) => {
+test('the same holds for a root that is a link itself (10.14)', async (t) => {
   const tree = makeTree(t, {
     'real/skills/pdf/SKILL.md': skillText('pdf'),
     'home/.claude/big/x/SKILL.md': skillText('x'),
@@ -52,23 +52,23 @@ test('the same holds for a root that is a link itself (10.14)', (t) => {
   tree.link('home/.claude/skills', tree.at('real/skills'));
   tree.link('real/skills/up', tree.at('home/.claude'));
   tree.link('real/skills/real', tree.at('real'));
-  const { skills, problems } = walk(tree.at('home/.claude/skills'));
+  const { skills, problems } = await walk(tree.at('home/.claude/skills'));
   assert.deepEqual(pathsIn(tree, skills), ['home/.claude/skills/pdf']);
   assert.equal(problems.length, 2);
 });
 
-test('a directory goes by its own path, whatever links to it are called and wherever they stand (11.11)', (t) => {
+test('a directory goes by its own path, whatever links to it are called and wherever they stand (11.11)', async (t) => {
   const tree = makeTree(t, { 'root/m/pdf/SKILL.md': skillText('pdf'), 'root/n/deep/SKILL.md': skillText('deep') });
   tree.link('root/a', 'm/pdf');
   tree.link('root/z', 'm/pdf');
   tree.link('root/b', 'n');
   tree.link('root/m/a', '../n/deep');
-  const { skills, problems } = walk(tree.at('root'));
+  const { skills, problems } = await walk(tree.at('root'));
   assert.deepEqual(pathsIn(tree, skills), ['root/m/pdf', 'root/n/deep']);
   assert.deepEqual(problems, []);
 });
 
-test('skills behind links stand where their paths sort, as if the links were directories', (t) => {
+test('skills behind links stand where their paths sort, as if the links were directories', async (t) => {
   const tree = makeTree(t, {
     'root/b/SKILL.md': skillText('b'),
     'out/x/SKILL.md': skillText('x'),
@@ -77,12 +77,12 @@ test('skills behind links stand where their paths sort, as if the links were dir
   for (const name of ['a', 'c']) tree.write(`out/${name}/SKILL.md`, skillText(name));
   tree.link('root/a', tree.at('out/a'));
   tree.link('root/c', tree.at('out/c'));
-  assert.deepEqual(pathsIn(tree, walk(tree.at('root')).skills), ['root/a', 'root/b', 'root/c', 'root/d']);
+  assert.deepEqual(pathsIn(tree, (await walk(tree.at('root'))).skills), ['root/a', 'root/b', 'root/c', 'root/d']);
 });
 
-test('a link into what is skipped is skipped, one to a package elsewhere is followed', (t) => {
+test('a link into what is skipped is skipped, one to a package elsewhere is followed', async (t) => {
   const tree = makeTree(t, { 'root/.git/x/SKILL.md': skillText('x'), 'node_modules/p/SKILL.md': skillText('p') });
   tree.link('root/x', '.git/x');
   tree.link('root/p', '../node_modules/p');
-  assert.deepEqual(pathsIn(tree, walk(tree.at('root')).skills), ['root/p']);
+  assert.deepEqual(pathsIn(tree, (await walk(tree.at('root'))).skills), ['root/p']);
 });

@@ -1,0 +1,219 @@
+/**
+ * One SKILL.md on this machine: when it is read, and which skill or Problem it becomes.
+ * Leaves alone: where it was found (walk.ts), when it is looked at (scan.ts), its syntax (front-matter.ts).
+ * Always true: an unchanged file is not opened, and equal bytes stay the same skill object; a half-written file is never
+ * shown, because only the version that was looked at before is read. Its last good state is shown.
+ */
+import { basename, sep } from 'node:path';
+import { ChangingError, type FileContent, type Keep, NOFOLLOW, readInside, readStable } from '../files/read.ts';
+import {
+  codeOf,
+  identityOf,
+  isMissing,
+  isTransient,
+  lstatOf,
+  sameVersion,
+  statOf,
+  type Version,
+  versionOf,
+} from '../files/stats.ts';
+import { messageOf } from '../log.ts';
+import type { Location, Plugin, Problem, Skill, SkillFiles } from '../model.ts';
+import { delay } from '../wait.ts';
+import { localFiles } from './contents.ts';
+import { type HeadReading, readHead, remarkOn } from './front-matter.ts';
+import { ABSENCE_MS, MAX_SKILL_BYTES } from './limits.ts';
+import { nameKey } from './names.ts';
+import type { Root } from './roots.ts';
+import { SKILL_FILE } from './skill-paths.ts';
+
+/** A directory as a walk has found it. */
+export interface ListedDirectory {
+  readonly listing: { readonly real: string; readonly version: Version | undefined } | undefined;
+}
+
+/** Whether surely no entry of the directory was replaced since it was listed. */
+export function isUntouched({ listing }: ListedDirectory): boolean {
+  try {
+    return listing?.version !== undefined && sameVersion(listing.version, lstatOf(listing.real));
+  } catch {
+    return false; // It was removed.
+  }
+}
+
+export class SkillFile {
+  readonly root: Root;
+  readonly directory: string;
+  /** The directory around it; undefined when a link leads to it. */
+  readonly parent: ListedDirectory | undefined;
+  /** The real path of the directory, and which one it is. */
+  readonly real: string;
+  readonly identity: bigint;
+  /** Surely a regular file itself, and not a link. */
+  isPlain = false;
+  skill: LocalSkill | undefined = undefined;
+  problem: Problem | undefined = undefined;
+  /** What skill and problem are made of, or will be when it is read; undefined: the file is read at the next scan. */
+  #look: Look | undefined = undefined;
+
+  constructor(root: Root, place: Pick<SkillFile, 'directory' | 'parent' | 'real' | 'identity'>) {
+    this.root = root;
+    this.directory = place.directory;
+    this.parent = place.parent;
+    this.real = place.real;
+    this.identity = place.identity;
+  }
+
+  get path(): string {
+    return this.directory + sep + SKILL_FILE;
+  }
+
+  /** Whether the file must be read. A file that is looked at is read only as the version that was seen. */
+  look(): boolean {
+    const now = lookAt(this.path);
+    if (this.#look !== undefined && sameLook(this.#look, now)) return false;
+    this.#look = typeof now === 'string' ? now : versionOf(now);
+    return true;
+  }
+
+  /** Whether the file is as it was when it was last looked at. Throws when it cannot be looked at. */
+  isUnchanged(): boolean {
+    return this.#look !== undefined && sameLook(this.#look, statOf(this.path));
+  }
+
+  /**
+   * Gives false while the file is changing. `room`: the most bytes that may be held in memory. `keep`: where they go; the
+   * caller then makes sure that the directory was not replaced meanwhile.
+   */
+  read(room: number, keep?: Keep): boolean | Promise<boolean> {
+    const look = this.#look;
+    this.#look = undefined;
+    try {
+      const content = this.#readBytes(keep);
+      if (look !== undefined && !sameLook(look, content.version)) return false;
+      const head = readHead(content.bytes);
+      return head instanceof Promise
+        ? head.then((later) => this.#accept(later, content, room))
+        : this.#accept(head, content, room);
+    } catch (error) {
+      return this.#fail(error, look);
+    }
+  }
+
+  /** What was read may be of another directory. */
+  discard(): void {
+    this.skill = undefined;
+    this.problem = undefined;
+    this.#look = undefined;
+  }
+
+  #readBytes(keep: Keep | undefined): FileContent {
+    if (!this.isPlain) return readInside(this.real, SKILL_FILE, MAX_SKILL_BYTES);
+    const content = readStable(this.real + sep + SKILL_FILE, MAX_SKILL_BYTES, NOFOLLOW, keep);
+    // For a plain file one look at its directory after opening is enough, at a third of the cost of `readInside`.
+    if (!keep && identityOf(lstatOf(this.real)) !== this.identity) throw new ChangingError();
+    return content;
+  }
+
+  #accept(head: HeadReading, { bytes, version, recent }: FileContent, room: number): true {
+    if (!recent) this.#look = version;
+    if (head.kind === 'unusable') {
+      this.skill = undefined;
+      this.problem = { where: this.path, what: head.why };
+      return true;
+    }
+    const held = bytes.length <= room ? bytes : undefined;
+    if (!held || !this.skill?.bytes?.equals(held)) this.skill = new LocalSkill(this, head, held);
+    const remark = head.note === undefined ? remarkOn(head.name, basename(this.directory)) : { what: head.note };
+    this.problem = remark && { where: this.path, ...remark };
+    return true;
+  }
+
+  #fail(error: unknown, look: Look | undefined): boolean {
+    if (error instanceof ChangingError) return false;
+    const what = isMissing(error) ? 'is a link that leads nowhere' : `cannot be read: ${messageOf(error)}`;
+    const isGone = isMissing(error) && this.isPlain;
+    this.problem = isGone ? undefined : { where: this.path, what };
+    // It says nothing about the file: the last skill stays, and the file is read again.
+    if (isTransient(error)) return true;
+    this.skill = undefined;
+    if (!isGone) this.#look = look;
+    return !isGone;
+  }
+}
+
+/** A class, because there are thousands of them: methods as closures cost memory and time for each skill. */
+export class LocalSkill implements Skill {
+  readonly name: string;
+  readonly key: string;
+  readonly description: string;
+  readonly provider: string;
+  readonly location: Location;
+  readonly plugin: Plugin | undefined;
+  readonly root: string;
+  readonly directory: string;
+  readonly file: string;
+  readonly bytes: Buffer | undefined;
+  readonly #from: SkillFile;
+
+  /** `bytes`: undefined when memory for texts is full. */
+  constructor(from: SkillFile, head: Pick<Skill, 'name' | 'description'>, bytes: Buffer | undefined) {
+    this.name = head.name;
+    this.key = nameKey(head.name);
+    this.description = head.description;
+    this.provider = from.root.provider;
+    this.location = from.root.location;
+    this.plugin = from.root.plugin;
+    this.root = from.root.directory;
+    this.directory = from.directory;
+    this.file = from.path;
+    this.bytes = bytes;
+    this.#from = from;
+  }
+
+  get place(): bigint {
+    return this.#from.identity;
+  }
+
+  get files(): SkillFiles {
+    return localFiles(this.#from.real);
+  }
+
+  read(): Buffer | Promise<Buffer> {
+    try {
+      return this.#readNow();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return delay(ABSENCE_MS).then(() => this.#readNow());
+    }
+  }
+
+  /** The new bytes of a changed file are served after the next refresh, together with its new name and description. */
+  #readNow(): Buffer {
+    if (this.bytes && this.#from.isUnchanged()) return this.bytes;
+    try {
+      const { bytes } = readInside(this.#from.real, SKILL_FILE, MAX_SKILL_BYTES);
+      return this.bytes ?? bytes;
+    } catch (error) {
+      if (!this.bytes || !(error instanceof ChangingError)) throw error;
+      return this.bytes;
+    }
+  }
+}
+
+// --- internal ---
+
+/** A version, or the code of the error: as long as the error stays the same, reading again is useless. */
+type Look = Version | string;
+
+function lookAt(path: string) {
+  try {
+    return statOf(path);
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+function sameLook(a: Look, b: Look): boolean {
+  return typeof a === 'object' && typeof b === 'object' ? sameVersion(a, b) : a === b;
+}
