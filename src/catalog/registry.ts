@@ -1,20 +1,18 @@
 /**
  * The current snapshot, and the only assignment that replaces it.
- * Owns: when a new snapshot takes over. Leaves alone: its contents (snapshot.ts), when to refresh (triggers.ts).
- * Always true:
- * - `current()` is complete and frozen; a caller may keep it as long as it likes;
- * - refreshes never overlap; asking during one causes exactly one more, shared by all callers;
- * - a source that fails keeps its last contribution and adds a Problem;
- * - when no source has changed the snapshot stays the same object, so no notification is sent.
+ * Owns: when a new snapshot takes over, and waiting for sources that are late: no other file knows that one may be.
+ * Leaves alone: its contents (snapshot.ts), when to refresh (triggers.ts).
+ * Always true: a snapshot is frozen, and stays the same object while no source has changed; refreshes never overlap; a
+ * source that fails keeps its last contribution; only lists wait for late sources, and names that are not known yet.
  */
-import { type Clock, systemClock } from '../clock.ts';
 import { sameItems } from '../compare.ts';
 import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
-import { type Fingerprints, findFingerprints, NO_FINGERPRINTS, sameFingerprints } from './copies.ts';
-import { buildSnapshot } from './snapshot.ts';
+import { type Clock, systemClock } from '../wait.ts';
+import { FIRST_LISTS_MS } from './limits.ts';
+import { buildSnapshot, findFingerprints } from './snapshot.ts';
 
 export interface Refreshed {
   readonly reason: string;
@@ -25,89 +23,93 @@ export interface Refreshed {
 }
 
 /** How many skills differ between two snapshots, by their files. */
-export interface SkillChange {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-}
+export type SkillChange = Readonly<Record<'added' | 'changed' | 'removed', number>>;
 
 export interface Registry {
   /** The current snapshot; undefined until the first scan is done. */
   current(): Snapshot | undefined;
-  /** The current snapshot, or the first one. Never waits for a refresh. */
+  /** The same, or the first one. Never waits for a refresh. */
   ready(): Promise<Snapshot>;
+  /**
+   * For lists: the same, or the first for which every source has arrived or has had a second to. Many clients ask for a
+   * list only once, so the first response must contain the servers that need a moment to start.
+   */
+  complete(): Promise<Snapshot>;
+  /** Looks something up in the current snapshot and, when it is not there, in the first complete one. */
+  lookUp<T>(look: (snapshot: Snapshot) => T | undefined): Promise<T | undefined>;
+  /**
+   * For a tool or skill that the current snapshot lacks, when an upstream server may have it: a later snapshot, or the
+   * state of that server when it is not connected.
+   */
+  lookAgain(name: string): Promise<Snapshot | string | undefined>;
   /** A snapshot of what the sources have now or later. */
   refresh(reason: string): Promise<Snapshot>;
-  /** The listener is called after every refresh, also when nothing has changed. */
+  /** After every refresh, also when nothing has changed. */
   onRefresh(listener: (refreshed: Refreshed) => void): void;
 }
 
-export interface RegistryOptions extends Patterns {
-  /** Fold byte-identical copies of one name into one. */
-  readonly dedupe: boolean;
-  /** Whether every source has arrived: a filter that matches nothing is reported only then. */
-  isComplete?(): boolean;
-  readonly clock?: Clock;
-}
-
-export function createRegistry(sources: readonly Source[], options: RegistryOptions): Registry {
-  const { clock = systemClock } = options;
+/** `dedupe`: byte-identical copies of one name are folded into one. */
+export function createRegistry(
+  sources: readonly Source[],
+  options: Patterns & { readonly dedupe: boolean },
+  clock: Clock = systemClock,
+): Registry {
   const filter = loadFilter(options);
-  const load = createLoader();
+  const loaders = sources.map(createLoader);
   const listeners: ((refreshed: Refreshed) => void)[] = [];
-  let setFirst: (snapshot: Snapshot) => void = () => {};
-  const first = new Promise<Snapshot>((resolve) => {
-    setFirst = resolve;
-  });
+  const first = new Promise<Snapshot>((done) => void listeners.push(({ after }) => done(after)));
+  const late = sources.filter((source) => source.arrived !== undefined);
+  let haveArrived = late.length === 0;
   let current: Snapshot | undefined;
-  let last: Input = { contributions: [], fingerprints: NO_FINGERPRINTS, complete: false };
-  let running: Promise<Snapshot> | undefined;
-  let next: Promise<Snapshot> | undefined;
+  /** Everything that the current snapshot is made from. */
+  let last: readonly unknown[] = [];
 
-  async function run(reason: string): Promise<Snapshot> {
+  const refresh = oneAtATime(async (reason) => {
     const start = clock.now();
     const before = current;
     // Read before the sources are loaded: a source that arrives meanwhile may have been loaded already.
-    const complete = options.isComplete?.() ?? true;
-    const contributions = await Promise.all(sources.map(load));
-    const fingerprints = options.dedupe
-      ? await findFingerprints(contributions.flatMap(({ skills = [] }) => skills))
-      : NO_FINGERPRINTS;
-    const input = { contributions, fingerprints, complete };
-    const rules = { filter: await filter, fingerprints, complete };
-    const isSame = sameInput(input, last, rules.filter !== undefined);
-    const after = before && isSame ? before : await buildSnapshot(contributions, rules, (before?.generation ?? 0) + 1);
+    const isComplete = haveArrived;
+    const contributions = await Promise.all(loaders.map((load) => load()));
+    const skills = contributions.flatMap((contribution) => contribution.skills ?? []);
+    const fingerprints = options.dedupe ? await findFingerprints(skills) : new Map();
+    const input = [isComplete, ...contributions, ...[...fingerprints].flat()];
+    const isSame = before && sameItems(input, last);
+    const rules = { filter: await filter, fingerprints, isComplete };
+    const after = isSame ? before : await buildSnapshot(contributions, rules, (before?.generation ?? 0) + 1);
     last = input;
     current = after;
-    setFirst(after);
     const milliseconds = clock.now() - start;
-    const change = before === after ? NO_CHANGE : compareSkills(before, after);
+    const change = isSame ? NO_CHANGE : compareSkills(before, after);
     for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
     return after;
-  }
+  });
 
-  function start(reason: string): Promise<Snapshot> {
-    const mine = run(reason).finally(() => {
-      running = undefined;
-    });
-    running = mine;
-    return mine;
+  async function finish(): Promise<void> {
+    const timeout = new Promise<void>((done) => void clock.timer(FIRST_LISTS_MS, done));
+    await Promise.race([Promise.allSettled(late.map((source) => source.arrived?.())), timeout]);
+    haveArrived = true;
+    await refresh('arrival');
   }
+  // With its first load a source learns which servers to connect to.
+  const completed = haveArrived ? first : first.then(finish);
 
-  function refresh(reason: string): Promise<Snapshot> {
-    if (!running) return start(reason);
-    // The running refresh may have passed the caller's change already. Its failure is reported to its own callers.
-    const again = () => {
-      next = undefined;
-      return start(reason);
-    };
-    next ??= running.then(again, again);
-    return next;
-  }
+  const ready = () => (current ? Promise.resolve(current) : first);
+  const complete = () => (current?.isComplete ? Promise.resolve(current) : completed.then(ready));
+  const ownerOf = (name: string) =>
+    sources.map((source) => source.explain?.(name)).find((owner) => owner !== undefined);
 
   return {
     current: () => current,
-    ready: () => (current ? Promise.resolve(current) : first),
+    ready,
+    complete,
+    lookUp: async (look) => look(await ready()) ?? look(await complete()),
+    async lookAgain(name) {
+      if (!ownerOf(name)) return undefined;
+      await complete();
+      const owner = ownerOf(name);
+      // A server that has just become ready is in the next snapshot.
+      return owner?.isReady ? refresh('call') : owner?.state;
+    },
     refresh,
     onRefresh: (listener) => void listeners.push(listener),
   };
@@ -115,48 +117,44 @@ export function createRegistry(sources: readonly Source[], options: RegistryOpti
 
 // --- internal ---
 
-/** Everything a snapshot is made from, besides the options. */
-interface Input {
-  readonly contributions: readonly Contribution[];
-  readonly fingerprints: Fingerprints;
-  readonly complete: boolean;
-}
+const NO_CHANGE: SkillChange = { added: 0, changed: 0, removed: 0 };
 
-/** `complete` matters only for the Problems of filters. */
-function sameInput(a: Input, b: Input, isFiltered: boolean): boolean {
-  return (
-    (a.complete === b.complete || !isFiltered) &&
-    sameFingerprints(a.fingerprints, b.fingerprints) &&
-    sameItems(a.contributions, b.contributions)
-  );
-}
-
-/** Loads a source; one that fails gives its last contribution and a Problem, the same object while it fails alike. */
-function createLoader(): (source: Source) => Promise<Contribution> {
-  interface Loaded {
-    readonly good: Contribution;
-    readonly given: Contribution;
-    readonly failure: string | undefined;
-  }
-  const loaded = new Map<Source, Loaded>();
-  return async (source) => {
-    try {
-      const good = await source.load();
-      loaded.set(source, { good, given: good, failure: undefined });
-      return good;
-    } catch (error) {
-      const failure = `could not be refreshed: ${messageOf(error)}`;
-      const last = loaded.get(source);
-      if (last?.failure === failure) return last.given;
-      const good = last?.good ?? {};
-      const given = { ...good, problems: [...(good.problems ?? []), { where: source.name, what: failure }] };
-      loaded.set(source, { good, given, failure });
-      return given;
-    }
+/** Runs never overlap. Asking during one causes exactly one more, because it may have passed the caller's change already. */
+function oneAtATime<T>(run: (reason: string) => Promise<T>): (reason: string) => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const start = (reason: string) => {
+    next = undefined;
+    running = run(reason).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  return (reason) => {
+    if (!running) return start(reason);
+    // A failure is reported to those who asked for that run.
+    next ??= running.catch(() => {}).then(() => start(reason));
+    return next;
   };
 }
 
-const NO_CHANGE: SkillChange = { added: 0, changed: 0, removed: 0 };
+/** Loads a source; one that fails gives its last contribution and a Problem, the same object while it fails alike. */
+function createLoader(source: Source): () => Promise<Contribution> {
+  let good: Contribution = {};
+  let failed: { readonly what: string; readonly given: Contribution } | undefined;
+  return async () => {
+    try {
+      good = await source.load();
+      failed = undefined;
+      return good;
+    } catch (error) {
+      const what = `could not be refreshed: ${messageOf(error)}`;
+      const problems = [...(good.problems ?? []), { where: source.name, what }];
+      if (failed?.what !== what) failed = { what, given: { ...good, problems } };
+      return failed.given;
+    }
+  };
+}
 
 function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
   const old = new Map((before?.names.listed ?? []).map(({ skill }) => [skill.file, skill]));

@@ -1,126 +1,120 @@
 /**
  * Builds a snapshot from the contributions of the sources: filters, folds copies, assigns names and URIs.
- * Owns: the order of those steps. Leaves alone: when it happens (registry.ts).
- * Always true: equal input gives equal output.
+ * Owns: the order of those steps, and which skills are copies of each other. Leaves alone: when it happens (registry.ts).
+ * Always true: equal input gives equal output; only skills of one name are compared, and only changed files read again.
  */
-
 import { compare } from '../compare.ts';
-import { createPacer, runSteps } from '../files/pace.ts';
-import type { Contribution, Problem, Resource, Skill, Snapshot, Template, Tool } from '../model.ts';
+import type { Contribution, Problem, Prompt, Resource, Skill, Snapshot, Template, Tool } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
-import { createNames, findAmbiguous, findShadowed } from '../skills/names.ts';
+import { createNames } from '../skills/names.ts';
 import { WELL_KNOWN_PROVIDERS } from '../skills/roots.ts';
-import { assignUris } from '../skills/uris.ts';
-import type { Fingerprints } from './copies.ts';
+import { createUris } from '../skills/uris.ts';
+import { counted } from '../text.ts';
 
 export interface SnapshotOptions {
   /** Undefined: everything is served. */
   readonly filter: Filter | undefined;
-  /** Equal for the copies that are folded into one. */
   readonly fingerprints: Fingerprints;
-  /** Whether all sources have arrived: a pattern may be meant for a source that is late. */
-  readonly complete: boolean;
+  readonly isComplete: boolean;
+}
+
+/** Equal for skills with the same files, byte for byte. A skill that has its name alone, or cannot be read, has none. */
+export type Fingerprints = ReadonlyMap<Skill, string>;
+
+export async function findFingerprints(skills: readonly Skill[]): Promise<Fingerprints> {
+  const places = new Map<string, Set<Skill['place']>>();
+  // Skills of upstream servers are not fetched only to be compared.
+  const local = skills.filter(({ location }) => location !== 'mcp');
+  for (const { key, place } of local) places.set(key, (places.get(key) ?? new Set()).add(place));
+  const found = new Map<Skill, string>();
+  for (const skill of local) {
+    if ((places.get(skill.key)?.size ?? 0) < 2) continue;
+    const reading = await skill.files.manifest(new AbortController().signal);
+    const files = 'files' in reading ? reading.files : undefined;
+    if (typeof files === 'object') found.set(skill, `${skill.key}\0${JSON.stringify(files)}`);
+  }
+  return found;
 }
 
 export async function buildSnapshot(
   contributions: readonly Contribution[],
-  options: SnapshotOptions,
+  { filter, fingerprints, isComplete }: SnapshotOptions,
   generation: number,
 ): Promise<Snapshot> {
-  const all: Items = {
-    skills: contributions.flatMap(({ skills = [] }) => skills),
-    tools: contributions.flatMap(({ tools = [] }) => tools),
-    resources: contributions.flatMap(({ resources = [] }) => resources),
-    templates: contributions.flatMap(({ templates = [] }) => templates),
-  };
-  const servers = contributions.flatMap(({ servers = [] }) => servers);
+  const skills = contributions.flatMap((one) => one.skills ?? []);
+  const tools = contributions.flatMap((one) => one.tools ?? []);
+  const resources = contributions.flatMap((one) => one.resources ?? []);
+  const templates = contributions.flatMap((one) => one.templates ?? []);
+  const prompts = contributions.flatMap((one) => one.prompts ?? []);
+  const servers = contributions.flatMap((one) => one.servers ?? []);
   // Filters come before folding: a skill that two providers share stays when a pattern includes one of them.
-  const chosen = options.filter ? choose(all, options.filter, servers) : { ...all, unmatched: [] };
-  const { skills, tools, resources, unmatched } = chosen;
-  const { templates, repeated } = foldTemplates(chosen.templates);
-  const names = createNames(skills, findDuplicates(skills, options.fingerprints));
-  const { uris, problems: unaddressed } = await runSteps(assignUris(names.listed), createPacer());
-  const problems = contributions.flatMap(({ problems = [] }) => problems);
+  const all = [...skills, ...tools, ...resources, ...templates, ...prompts];
+  const { isKept, unmatched } = choose(all, filter, servers);
+  const names = createNames(skills.filter(isKept), fingerprints);
+  const foldedTemplates = foldBy(templates.filter(isKept), ({ definition }) => definition.uriTemplate, SAME_TEMPLATE);
+  const skillNames = new Set(names.visible.map(({ id }) => id));
+  const foldedPrompts = foldBy(prompts.filter(isKept), ({ definition }) => definition.name, SAME_NAME, skillNames);
+  const uris = createUris(names.listed);
   return Object.freeze({
     generation,
+    isComplete,
     names,
     uris,
-    tools,
-    resources: new Map(resources.map((resource) => [resource.definition.uri, resource])),
-    templates,
+    tools: tools.filter(isKept),
+    resources: new Map(resources.filter(isKept).map((resource) => [resource.definition.uri, resource])),
+    templates: foldedTemplates.kept,
+    prompts: foldedPrompts.kept,
     servers,
     problems: [
-      ...problems,
-      ...(options.complete ? unmatched : []),
-      ...repeated,
-      ...findShadowed(names),
-      ...findAmbiguous(names),
-      ...unaddressed,
+      ...contributions.flatMap((one) => one.problems ?? []),
+      // A pattern may be meant for a source that is late.
+      ...(isComplete ? unmatched : []),
+      ...foldedTemplates.problems,
+      ...foldedPrompts.problems,
+      ...names.problems,
+      ...uris.problems,
     ],
   });
 }
 
 // --- internal ---
 
-interface Items {
-  readonly skills: readonly Skill[];
-  readonly tools: readonly Tool[];
-  readonly resources: readonly Resource[];
-  readonly templates: readonly Template[];
-}
+// A URI does not tell which of two servers is meant: the first of them is asked.
+const SAME_TEMPLATE = ['resource template', 'left out: a server before it has the same'] as const;
+// The prompt of a skill gives the text that the `skill` tool gives for that name.
+const SAME_NAME = ['prompt', 'left out: a skill, or another prompt, has the same name'] as const;
+
+type Item = Skill | Tool | Resource | Template | Prompt;
 
 /** One pass over all kinds, so that a pattern which matches items of one kind is not reported as matching nothing. */
-function choose(
-  { skills, tools, resources, templates }: Items,
-  filter: Filter,
-  servers: readonly string[],
-): Items & { readonly unmatched: readonly Problem[] } {
-  const items = [
-    ...skills.map((item) => ({ item, name: item.name, group: item.server ?? item.provider, plugin: item.plugin })),
-    ...tools.map((item) => ({ item, name: item.short ?? item.name, group: item.server ?? '' })),
-    ...resources.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
-    ...templates.map((item) => ({ item, name: item.definition.name, group: item.server ?? '' })),
-  ];
-  const { kept, problems } = filter(items, (subject) => subject, [...WELL_KNOWN_PROVIDERS, ...servers]);
-  const chosen = new Set<unknown>(kept.map(({ item }) => item));
-  const isChosen = (item: unknown) => chosen.has(item);
-  return {
-    skills: skills.filter(isChosen),
-    tools: tools.filter(isChosen),
-    resources: resources.filter(isChosen),
-    templates: templates.filter(isChosen),
-    unmatched: problems,
+function choose(items: readonly Item[], filter: Filter | undefined, servers: readonly string[]) {
+  if (!filter) return { isKept: () => true, unmatched: [] };
+  const subjectOf = (item: Item) => {
+    if ('provider' in item) return { name: item.name, group: item.server ?? item.provider, plugin: item.plugin };
+    const { server: group = '' } = item;
+    const { name } = 'run' in item ? item : item.definition;
+    if ('read' in item) return { name, group };
+    const front = [`${group}:`, `${group}@mcp:`].find((one) => name.startsWith(one)) ?? '';
+    return { name: name.slice(front.length), group };
   };
+  const { kept, problems } = filter(items, subjectOf, [...WELL_KNOWN_PROVIDERS, ...servers]);
+  const chosen = new Set(kept);
+  return { isKept: (item: Item) => chosen.has(item), unmatched: problems };
 }
 
-/** When two servers have the same template, a URI does not tell which one is meant: the first of them is asked. */
-function foldTemplates(all: readonly Template[]) {
-  const firsts = new Map<string, Template>();
-  const counts = new Map<string, number>();
-  for (const template of all) {
-    const { server = '', definition } = template;
-    if (firsts.has(definition.uriTemplate)) counts.set(server, (counts.get(server) ?? 0) + 1);
-    else firsts.set(definition.uriTemplate, template);
-  }
-  const repeated = [...counts].map(
-    ([server, count]): Problem => ({
-      where: `server ${server}`,
-      what: `${count} resource templates are left out: a server before it has the same`,
-    }),
-  );
-  const templates = [...firsts.values()].sort((a, b) => compare(a.definition.uriTemplate, b.definition.uriTemplate));
-  return { templates, repeated };
-}
-
-/** Skills whose directory, or with `fingerprints` whose content, was met before; each with the first skill that has it. */
-function findDuplicates(skills: readonly Skill[], fingerprints: Fingerprints): ReadonlyMap<Skill, Skill> {
-  const firsts = new Map<string, Skill>();
-  const duplicates = new Map<Skill, Skill>();
-  for (const skill of skills) {
-    const content = fingerprints.get(skill) ?? skill.place;
-    const first = firsts.get(skill.place) ?? firsts.get(content);
-    if (first && first !== skill) duplicates.set(skill, first);
-    else firsts.set(skill.place, skill).set(content, skill);
-  }
-  return duplicates;
+/** The first item of each key that is not taken, sorted by key; the others are reported, by server. */
+function foldBy<T extends Template | Prompt>(
+  all: readonly T[],
+  keyOf: (item: T) => string,
+  [noun, why]: readonly [noun: string, why: string],
+  taken: ReadonlySet<string> = new Set(),
+) {
+  const firsts = new Map<string, T>();
+  for (const one of all) if (!firsts.has(keyOf(one)) && !taken.has(keyOf(one))) firsts.set(keyOf(one), one);
+  const others = all.filter((one) => firsts.get(keyOf(one)) !== one);
+  const problems = [...new Set(others.map(({ server = '' }) => server))].map((server): Problem => {
+    const [first = '', ...rest] = others.filter((one) => (one.server ?? '') === server).map(keyOf);
+    return { where: `server ${server}`, what: `${counted(rest.length + 1, noun)} ${why} (the first: ${first})` };
+  });
+  return { kept: [...firsts.values()].sort((a, b) => compare(keyOf(a), keyOf(b))), problems };
 }

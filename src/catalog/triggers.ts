@@ -1,19 +1,29 @@
 /**
- * What starts a refresh: a timer, which finds every change, and a watcher, which finds most of them sooner.
- * Owns: the timers. Leaves alone: the refresh (registry.ts), watching directories (watcher.ts).
- * Always true: a burst of changes causes one refresh, after its last change, but no later than LONGEST_BURST_MS after its
- * first; the timer waits for nothing; nothing here keeps the process alive.
+ * What starts a refresh: a source that says so, a timer, which finds every change, and a watcher, which finds most of them
+ * sooner. Owns: the timers. Leaves alone: the refresh (registry.ts), watching directories (watcher.ts).
+ * Always true: a burst of changes causes one refresh, after its last change, and a change is looked at no later than
+ * LONGEST_BURST_MS after it; the timer waits for nothing, and is spared only while every directory is watched; nothing
+ * here keeps the process alive.
  */
-import { type Clock, systemClock } from '../clock.ts';
 import { sameItems } from '../compare.ts';
-import { type Log, messageOf } from '../log.ts';
+import { type Log, stackOf } from '../log.ts';
 import type { Source, Watched } from '../model.ts';
-import { DEBOUNCE_MS, LONGEST_BURST_MS, LONGEST_UNSETTLED_MS, UNSETTLED_MS } from './limits.ts';
+import { type Clock, systemClock } from '../wait.ts';
+import {
+  DEBOUNCE_MS,
+  DEFAULT_INTERVAL_MS,
+  LONGEST_BURST_MS,
+  LONGEST_UNSETTLED_MS,
+  UNSETTLED_MS,
+  WATCHED_INTERVAL_MS,
+} from './limits.ts';
 import type { Registry } from './registry.ts';
-import { createWatcher, type Watch } from './watcher.ts';
+import { createWatcher, type WatchSystem } from './watcher.ts';
 
 export interface TriggerOptions {
-  /** Undefined: no timer and no watcher. */
+  /** False: no timer and no watcher. */
+  readonly autoRefresh: boolean;
+  /** Undefined: DEFAULT_INTERVAL_MS, and WATCHED_INTERVAL_MS while every directory is watched. */
   readonly refreshInterval: number | undefined;
   readonly watch: boolean;
 }
@@ -22,67 +32,64 @@ export interface TriggerOptions {
 export function startTriggers(
   registry: Registry,
   sources: readonly Source[],
-  { refreshInterval, watch }: TriggerOptions,
+  { autoRefresh, refreshInterval, watch }: TriggerOptions,
   log: Log,
   clock: Clock = systemClock,
-  watchDirectory?: Watch,
+  system?: WatchSystem,
 ): () => void {
-  if (refreshInterval === undefined) return () => {};
-  let isStopped = false;
-  let cancelTick = () => {};
-  let cancelBurst = () => {};
-  let cancelSettling = () => {};
-  /** When the first change of the current burst was seen. */
+  /** When the first change since the last refresh was seen. */
   let burstStart: number | undefined;
-
   const refresh = (reason: string) => {
-    registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${messageOf(error)}`));
+    burstStart = undefined;
+    registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${stackOf(error)}`));
+  };
+  for (const source of sources) source.onChange?.(refresh);
+  if (!autoRefresh) return () => {};
+  /** The timer of each reason, as a function that cancels it. */
+  const timers = new Map<string, () => void>();
+  let isStopped = false;
+
+  const cancel = (reason: string) => timers.get(reason)?.();
+  const refreshIn = (milliseconds: number, reason: string) => {
+    if (isStopped) return;
+    cancel(reason);
+    const timer = clock.timer(milliseconds, () => refresh(reason));
+    timers.set(reason, timer);
   };
   const onChange = () => {
-    if (isStopped) return;
     burstStart ??= clock.now();
     // A file that is written all the time must not delay the changes of all others.
     const rest = burstStart + LONGEST_BURST_MS - clock.now();
-    cancelBurst();
-    cancelBurst = clock.timer(Math.max(0, Math.min(DEBOUNCE_MS, rest)), () => {
-      burstStart = undefined;
-      refresh('watch');
-    });
+    refreshIn(Math.max(0, Math.min(DEBOUNCE_MS, rest)), 'watch');
   };
-
+  const watcher = watch ? createWatcher(onChange, log, system) : undefined;
+  let lastRefresh = clock.now();
   const tick = () => {
-    refresh('timer');
-    cancelTick = clock.timer(refreshInterval, tick);
+    const isSpared = refreshInterval === undefined && watcher?.isReliable();
+    if (isSpared && clock.now() - lastRefresh < WATCHED_INTERVAL_MS)
+      log.info('refresh (timer): the watches saw no change');
+    else refresh('timer');
+    startTick();
   };
-  cancelTick = clock.timer(refreshInterval, tick);
-
-  const watcher = watch ? createWatcher(onChange, log, watchDirectory) : undefined;
-  let watched: readonly (readonly Watched[])[] = [];
+  const startTick = () => void timers.set('timer', clock.timer(refreshInterval ?? DEFAULT_INTERVAL_MS, tick));
+  startTick();
+  let watched: readonly (readonly Watched[] | undefined)[] = [];
   let unsettledInRow = 0;
   registry.onRefresh(() => {
-    if (isStopped) return;
+    lastRefresh = clock.now();
     const isUnsettled = sources.some((source) => source.isUnsettled?.());
-    cancelSettling();
-    if (isUnsettled) {
-      const wait = Math.min(UNSETTLED_MS * 2 ** unsettledInRow, LONGEST_UNSETTLED_MS);
-      cancelSettling = clock.timer(wait, () => refresh('settling'));
-    }
+    if (isUnsettled) refreshIn(Math.min(UNSETTLED_MS * 2 ** unsettledInRow, LONGEST_UNSETTLED_MS), 'settling');
+    else cancel('settling');
     unsettledInRow = isUnsettled ? unsettledInRow + 1 : 0;
-    const wanted = sources.map((source) => source.watched?.() ?? NOTHING_WATCHED);
+    const wanted = sources.map((source) => source.watched?.());
     if (sameItems(wanted, watched)) return;
     watched = wanted;
-    watcher?.follow(wanted.flat());
+    watcher?.follow(wanted.flatMap((one) => one ?? []));
   });
 
   return () => {
     isStopped = true;
-    cancelTick();
-    cancelBurst();
-    cancelSettling();
+    for (const reason of timers.keys()) cancel(reason);
     watcher?.close();
   };
 }
-
-// --- internal ---
-
-const NOTHING_WATCHED: readonly Watched[] = [];

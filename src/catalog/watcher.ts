@@ -1,40 +1,42 @@
 /**
  * Watches directories one by one: on Linux a recursive watch no longer reports a file after one atomic save.
  * Owns: the watches. Leaves alone: when a change causes a refresh (triggers.ts).
- * Always true:
- * - the watched directories are those of the last refresh; a directory that was replaced by another one is watched anew,
- *   because a watch stays with the old one;
- * - a change between a directory's scan and its watch is not missed: `onChange` is called when new watches are set;
- * - when the system has no more watches, one warning is logged and all of them are closed.
+ * Always true: a directory that was replaced by another one is watched anew, because a watch stays with the old one; a
+ * change between a directory's scan and its watch is not missed: `onChange` is called when new watches are set; when the
+ * system has no more watches, one warning is logged and all of them are closed.
  */
-import { type FSWatcher, watch as watchDirectory } from 'node:fs';
-import { codeOf } from '../files/stats.ts';
+import { type FSWatcher, statfsSync, watch } from 'node:fs';
+import { createPacer } from '../files/pace.ts';
+import { codeOf, deviceIn } from '../files/stats.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Watched } from '../model.ts';
 import { backgroundDelay } from '../wait.ts';
-import { WATCH_DELAY_MS, WATCHES_PER_TURN } from './limits.ts';
+import { WATCH_DELAY_MS } from './limits.ts';
 
-export interface Watcher {
-  /** From now on these directories are watched, and no others. */
-  follow(targets: readonly Watched[]): void;
-  close(): void;
+/** What the system does with directories. */
+export interface WatchSystem {
+  readonly watch: typeof watch;
+  /** Whether the directory is on a file system that only this machine writes to. */
+  isLocal(directory: string): boolean;
 }
 
-export type Watch = typeof watchDirectory;
+export function createWatcher(onChange: () => void, log: Log, system: WatchSystem = { watch, isLocal }) {
+  const watches = new Map<string, { readonly watch: FSWatcher; readonly identity: Watched['identity'] }>();
+  const localDevices = new Map<bigint, boolean>();
+  const closing = new AbortController();
+  let wanted: ReadonlyMap<string, readonly Watched[]> = new Map();
+  let isBusy = false;
 
-export function createWatcher(onChange: () => void, log: Log, watch: Watch = watchDirectory): Watcher {
-  const watches = new Map<string, ActiveWatch>();
-  let wanted: Wanted = new Map();
-  let state: 'idle' | 'busy' | 'closed' = 'idle';
-
-  function add(directory: string, identity: string | undefined): void {
+  function add(directory: string, identity: Watched['identity']): void {
     try {
-      const one = watch(directory, { persistent: false }, (_event, name) => {
-        const only = wanted.get(directory)?.only;
-        if (only === 'all' || name === null || only?.has(name)) onChange();
+      const one = system.watch(directory, { persistent: false }, (_event, name) => {
+        const targets = wanted.get(directory) ?? [];
+        if (name === null || targets.some(({ only }) => only === undefined || only === name)) onChange();
       });
       one.on('error', () => drop(directory)); // The directory is gone; the refresh that notices may set a new watch.
       watches.set(directory, { watch: one, identity });
+      const device = identity && deviceIn(identity);
+      if (device !== undefined && !localDevices.has(device)) localDevices.set(device, system.isLocal(directory));
     } catch (error) {
       // Any other directory is gone or may not be watched: the timer finds its changes.
       if (!['ENOSPC', 'EMFILE'].includes(codeOf(error))) return;
@@ -49,39 +51,45 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
   }
 
   function close(): void {
-    state = 'closed';
+    closing.abort();
     for (const directory of watches.keys()) drop(directory);
   }
 
   async function adjust(): Promise<void> {
-    state = 'busy';
+    isBusy = true;
     await backgroundDelay(WATCH_DELAY_MS);
     const target = wanted;
+    const pace = createPacer();
     let added = 0;
     for (const [directory, { identity }] of watches) {
-      const next = target.get(directory);
+      const next = target.get(directory)?.[0];
       if (!next || next.identity !== identity) drop(directory);
     }
-    for (const [directory, { identity }] of target) {
-      if (isClosed()) return;
+    for (const [directory, [first]] of target) {
+      if (closing.signal.aborted) return;
       if (watches.has(directory)) continue;
-      add(directory, identity);
+      add(directory, first?.identity);
       if (watches.has(directory)) added++;
-      if (added % WATCHES_PER_TURN === 0) await new Promise((done) => setImmediate(done));
+      await pace();
     }
-    if (isClosed()) return;
-    state = 'idle';
+    if (closing.signal.aborted) return;
+    isBusy = false;
     if (added > 0) onChange();
     if (wanted !== target) await adjust();
   }
 
-  // `close` may be called during an await, which the compiler cannot see.
-  const isClosed = () => (state as string) === 'closed';
-
   return {
-    follow(targets) {
+    /** Whether every directory that exists is watched, on file systems that report all changes. */
+    isReliable(): boolean {
+      if (isBusy || closing.signal.aborted || wanted.size === 0) return false;
+      for (const [directory, [first]] of wanted)
+        if (first?.identity && !(watches.has(directory) && localDevices.get(deviceIn(first.identity)))) return false;
+      return true;
+    },
+    /** From now on these directories are watched, and no others. */
+    follow(targets: readonly Watched[]): void {
       wanted = byDirectory(targets);
-      if (state === 'idle') adjust().catch((error) => log.error(`watching failed: ${messageOf(error)}`));
+      if (!isBusy) adjust().catch((error) => log.error(`watching failed: ${messageOf(error)}`));
     },
     close,
   };
@@ -89,25 +97,33 @@ export function createWatcher(onChange: () => void, log: Log, watch: Watch = wat
 
 // --- internal ---
 
-interface ActiveWatch {
-  readonly watch: FSWatcher;
-  /** See `Watched`. */
-  readonly identity: string | undefined;
+/** File systems of Linux that only this machine writes to, by the number that statfs gives. */
+const LOCAL_TYPES: ReadonlySet<number> = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x5846_5342, // XFS
+  0x9123_683e, // Btrfs
+  0xf2f5_2010, // F2FS
+  0x2fc1_2fc1, // ZFS
+  0xca45_1a4e, // bcachefs
+  0x0102_1994, // tmpfs
+  0x794c_7630, // overlayfs, as in containers
+]);
+
+/** A file system that is not known to be local may be shared with machines whose changes are not reported here. */
+function isLocal(directory: string): boolean {
+  try {
+    return LOCAL_TYPES.has(statfsSync(directory).type);
+  } catch {
+    return false; // It is gone, or the system does not tell.
+  }
 }
 
-/** By directory: which of its entries matter, and its identity. */
-type Wanted = ReadonlyMap<
-  string,
-  { readonly only: ReadonlySet<string> | 'all'; readonly identity: string | undefined }
->;
-
-function byDirectory(targets: readonly Watched[]): Wanted {
-  const wanted = new Map<string, { only: Set<string> | 'all'; identity: string | undefined }>();
-  for (const { directory, only, identity } of targets) {
-    const known = wanted.get(directory) ?? { only: new Set(), identity };
-    wanted.set(directory, known);
-    if (only === undefined) known.only = 'all';
-    else if (known.only !== 'all') known.only.add(only);
+function byDirectory(targets: readonly Watched[]): ReadonlyMap<string, readonly Watched[]> {
+  const groups = new Map<string, Watched[]>();
+  for (const one of targets) {
+    const group = groups.get(one.directory);
+    if (group) group.push(one);
+    else groups.set(one.directory, [one]);
   }
-  return wanted;
+  return groups;
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRegistry } from '../../src/catalog/registry.ts';
-import { createTestClock } from '../harness/clock.ts';
+import type { Contribution, Snapshot, Source } from '../../src/model.ts';
+import { createTestClock, settle } from '../harness/clock.ts';
 import { createGate } from '../harness/peer.ts';
 
 const NOTHING = {};
@@ -74,7 +75,7 @@ test('listeners are told how long a refresh took, and whether it changed anythin
       return NOTHING;
     },
   };
-  const registry = createRegistry([source], { ...OPTIONS, clock });
+  const registry = createRegistry([source], OPTIONS, clock);
   const told: object[] = [];
   registry.onRefresh(({ reason, before, after, milliseconds }) => {
     told.push({ reason, milliseconds, isSame: before === after });
@@ -110,4 +111,86 @@ test('a source that fails keeps its last contribution, and the same failure agai
   assert.deepEqual((await registry.refresh('worse')).problems.length, 1);
   failure = undefined;
   assert.deepEqual((await registry.refresh('good')).problems, []);
+});
+
+const LATE: Contribution = { problems: [{ where: 'late', what: 'is here' }] };
+
+test('lists, and names that are not known yet, wait for late sources; calls of known things do not', async () => {
+  const gate = createGate();
+  let arrived = false;
+  const source: Source = {
+    name: 'test',
+    load: async () => (arrived ? LATE : {}),
+    arrived: async () => {
+      await gate.pass();
+      arrived = true;
+    },
+    explain: (name) => (name === 'late:tool' ? { isReady: arrived, state: 'connecting' } : undefined),
+  };
+  const registry = createRegistry([source], OPTIONS);
+  const announced: boolean[] = [];
+  registry.onRefresh(({ before }) => announced.push(before?.isComplete ?? false));
+  const settled: string[] = [];
+  const wait = async (name: string, snapshot: Promise<Snapshot | string | undefined>) => {
+    const found = await snapshot;
+    settled.push(`${name}: ${typeof found === 'object' ? found.problems.length : found}`);
+  };
+  const waiting = [
+    wait('list', registry.complete()),
+    wait(
+      'missing',
+      registry.lookUp((now) => (now.problems.length > 0 ? now : undefined)),
+    ),
+    wait(
+      'known',
+      registry.lookUp((now) => now),
+    ),
+    wait('call', registry.ready()),
+    wait('late', registry.lookAgain('late:tool')),
+  ];
+  await registry.refresh('first');
+  await registry.refresh('call');
+  assert.deepEqual(settled.toSorted(), ['call: 0', 'known: 0']);
+  assert.equal(await registry.lookAgain('other'), undefined);
+  gate.open();
+  await Promise.all(waiting);
+  assert.deepEqual(settled.slice(2).toSorted(), ['late: 1', 'list: 1', 'missing: 1']);
+  assert.equal(await registry.complete(), registry.current());
+  await registry.refresh('later');
+  // Nothing was listed before the lists were complete, so only the last refreshes could be a change for a client.
+  assert.deepEqual(announced, [false, false, false, true, true]);
+});
+
+test('a source that never arrives delays the first lists by a second', async () => {
+  const source: Source = { name: 'test', load: async () => ({}), arrived: () => new Promise(() => {}) };
+  const clock = createTestClock();
+  const registry = createRegistry([source], OPTIONS, clock);
+  let isComplete = false;
+  const complete = registry.complete().then((snapshot) => {
+    isComplete = true;
+    return snapshot;
+  });
+  await registry.refresh('first');
+  await settle();
+  await clock.advance(999);
+  assert.ok(!isComplete && !registry.current()?.isComplete);
+  await clock.advance(1);
+  assert.ok(isComplete);
+  assert.equal(await complete, registry.current());
+});
+
+test('first lists that failed are complete after the next refresh', async () => {
+  const source: Source = { name: 'test', load: async () => ({}), arrived: async () => {} };
+  const registry = createRegistry([source], OPTIONS);
+  let isFaulty = true;
+  registry.onRefresh(({ reason }) => {
+    if (isFaulty && reason === 'arrival') throw new Error('a listener at fault');
+  });
+  const complete = registry.complete();
+  await registry.refresh('first');
+  await assert.rejects(complete, /a listener at fault/);
+  isFaulty = false;
+  const later = await registry.refresh('later');
+  assert.ok(later.isComplete);
+  assert.equal(await registry.complete(), later);
 });

@@ -3,13 +3,14 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { createRegistry } from '../../src/catalog/registry.ts';
 import { startTriggers } from '../../src/catalog/triggers.ts';
-import type { Watch } from '../../src/catalog/watcher.ts';
+import type { WatchSystem } from '../../src/catalog/watcher.ts';
 import { settingsFrom } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
 import type { Source } from '../../src/model.ts';
 import { createTestClock } from '../harness/clock.ts';
 
 /** A registry that counts how often its one source is loaded, under the triggers of these options. */
-function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Source> = {}) {
+function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Source> = {}, isLocal = true) {
   let loads = 0;
   const source = {
     name: 'test',
@@ -27,7 +28,8 @@ function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Sour
     change = () => listener('change', 'file');
     return Object.assign(new EventEmitter(), { close: () => {} });
   };
-  const stop = startTriggers(registry, [source], settings, settings.log, clock, watch as unknown as Watch);
+  const system = { watch, isLocal: () => isLocal } as unknown as WatchSystem;
+  const stop = startTriggers(registry, [source], settings, settings.log, clock, system);
   return {
     registry,
     loads: () => loads,
@@ -81,16 +83,18 @@ test('a file that keeps changing causes refreshes at growing distances, up to 8 
 });
 
 const WATCHED = { watched: () => WATCHES };
-const WATCHES = [{ directory: '/a', identity: undefined }];
+const WATCHES = [{ directory: '/a', identity: 1n }];
 
 /** Triggers whose one directory is watched, after the first refreshes. */
-async function watching(refreshInterval: number) {
-  const one = counted({ refreshInterval }, WATCHED);
+async function watching(refreshInterval: number | undefined, isLocal = true) {
+  const lines: string[] = [];
+  const log = createLog((line) => void lines.push(line), 'info');
+  const one = counted({ refreshInterval, log }, WATCHED, isLocal);
   await one.registry.refresh('first');
   while (!one.isWatching()) await new Promise((done) => setTimeout(done, 5));
   await new Promise((done) => setImmediate(done));
   await one.clock.advance(1000); // New watches count as a change.
-  return { ...one, first: one.loads() };
+  return { ...one, lines, first: one.loads() };
 }
 
 test('a burst of changes causes one refresh, after its last change', async () => {
@@ -124,4 +128,26 @@ test('a file that is written all the time delays a refresh by two seconds at mos
   }
   assert.ok(loads() - before >= 10, 'by watch, and once by the timer');
   stop();
+});
+
+test('while every directory is watched, the timer looks every five minutes, and says every 30 seconds that it does not', async () => {
+  const { clock, loads, first, lines, stop } = await watching(undefined);
+  await clock.advance(270_000);
+  assert.equal(loads(), first);
+  assert.equal(lines.filter((line) => /refresh \(timer\): the watches saw no change/.test(line)).length, 9);
+  await clock.advance(60_000);
+  assert.equal(loads(), first + 1);
+  stop();
+});
+
+test('a file system of other machines, and an interval that the user gives, are looked at that often', async () => {
+  for (const [interval, isLocal] of [
+    [undefined, false],
+    [30_000, true],
+  ] as const) {
+    const { clock, loads, first, stop } = await watching(interval, isLocal);
+    await clock.advance(90_000);
+    assert.equal(loads(), first + 3);
+    stop();
+  }
 });
