@@ -1,81 +1,107 @@
 /**
- * What known clients require of tool names and descriptions, in one table.
- * Owns: client names and their limits. Leaves alone: fitting a description into a budget (tools/description.ts).
+ * What known clients require of tool names and descriptions, and which agent each is, in one table.
+ * Owns: client names and their limits. Leaves alone: fitting a description into a budget (tools/description.ts), the
+ * skills that an agent finds by itself (own-skills.ts).
  */
 import type { ToolView } from '../model.ts';
 import type { Client } from '../protocol/index.ts';
-import { LONGEST_SAFE_NAME, SHORT_NAMES } from './spelling.ts';
+import type { Agent } from './own-skills.ts';
+import { LONGEST_SAFE_NAME, type NameLimit, SHORT_NAMES } from './spelling.ts';
 
 export interface HostOptions {
   readonly names: 'auto' | 'plain' | 'safe';
-  readonly describe: 'auto' | ToolView['describe'];
+  readonly describe: ToolView['describe'];
   readonly descriptionBudget: number | undefined;
+  /** Whether a client is not shown the skills that it finds by itself. */
+  readonly skipOwn: boolean;
 }
 
 export interface HostProfile {
-  readonly names: 'plain' | 'safe';
-  readonly longestName: number;
+  readonly nameLimit: NameLimit;
   readonly describe: ToolView['describe'];
+  /** Of the description that lists the skills, in characters. */
   readonly budget: number;
+  /** Whose own skills the client is not shown; undefined: all are shown. */
+  readonly agent: Agent | undefined;
 }
 
-/** Claude Code silently cuts a description at 2048 characters; the rest is room for what it adds itself. */
+/** Of a compact description. Older releases of Claude Code silently cut at 2048; the rest is room for what it adds. */
 export const DEFAULT_BUDGET = 2000;
+/** Of a client of which nothing is known: some 60 skills in full. Every conversation carries the description. */
+export const GENERAL_BUDGET = 20_000;
 
 export function profileOf(client: Client | undefined, options: HostOptions): HostProfile {
   const key = keyOf(client?.name ?? '');
-  const known = TABLE.get(key) ?? FAMILIES.find(([start]) => key.startsWith(start))?.[1] ?? {};
-  const { names = 'plain', describe = 'full', budget = DEFAULT_BUDGET, longestName = LONGEST_SAFE_NAME } = known;
+  const known = TABLE.get(key) ?? FAMILIES.find(([start]) => key.startsWith(start))?.[1] ?? PLAIN;
+  const { nameLimit, budget = options.describe === 'auto' ? GENERAL_BUDGET : DEFAULT_BUDGET, agent } = known;
+  const limits = { auto: nameLimit, plain: undefined, safe: nameLimit ?? LONGEST_SAFE_NAME };
   return {
-    names: options.names === 'auto' ? names : options.names,
-    longestName,
-    describe: options.describe === 'auto' ? describe : options.describe,
+    nameLimit: limits[options.names],
+    describe: options.describe,
     budget: options.descriptionBudget ?? budget,
+    agent: options.skipOwn ? agent : undefined,
   };
+}
+
+/** The clients in the table, by name; of a family, what their names begin with. */
+export function knownHosts(): readonly string[] {
+  return [...TABLE.keys(), ...FAMILIES.map(([start]) => start)];
 }
 
 // --- internal ---
 
-const SAFE: Partial<HostProfile> = { names: 'safe' };
+type Host = Partial<Omit<HostProfile, 'describe'>>;
 
-const SHORT: Partial<HostProfile> = { names: 'safe', longestName: SHORT_NAMES };
+/** Takes dots and colons as they are. */
+const PLAIN: Host = {};
 
-// The model APIs behind these clients refuse a whole tool list because of one dot or colon, or the client renames such
-// tools. The comment beside a client names its other limits.
-const TABLE: ReadonlyMap<string, Partial<HostProfile>> = new Map<string, Partial<HostProfile>>([
-  ['claude-code', { ...SAFE, describe: 'compact' }], // cuts every description at 2048 characters
+const SAFE: Host = { nameLimit: LONGEST_SAFE_NAME };
+
+const SHORT: Host = { nameLimit: SHORT_NAMES };
+
+// Of the clients with SAFE or SHORT, the model API refuses a whole tool list because of one dot or colon, or the client
+// renames such tools. The comment beside a client names its other limits.
+const TABLE: ReadonlyMap<string, Host> = new Map<string, Host>([
+  ['claude-code', { ...SAFE, budget: DEFAULT_BUDGET, agent: 'claude' }], // cuts at 4096; older ones at 2048
   ['claude-ai', SAFE], // Claude Desktop and claude.ai
-  ['codex-mcp-client', SAFE],
-  ['cursor-vscode', SHORT], // drops a tool when its server's and its own name have 60 together
-  ['code-oss', SAFE],
-  ['github-copilot-developer', SAFE],
+  ['codex-mcp-client', { ...SAFE, agent: 'codex' }],
+  ['cursor-vscode', { ...SHORT, agent: 'cursor' }], // drops a tool when its server's and its own name have 60 together
+  ['code-oss', { ...SAFE, agent: 'copilot' }],
+  ['copilot-cli', { ...SHORT, agent: 'copilot' }], // prefixes a name, and puts a hyphen for what it does not take
+  ['github-copilot-developer', { ...SAFE, agent: 'copilot' }],
   ['xcode-copilot-xcode', SAFE],
-  ['opencode', SAFE],
-  ['kilo', SAFE],
+  ['opencode', { ...SAFE, agent: 'opencode' }],
+  ['kilo', { ...SAFE, agent: 'kilo' }],
   ['zed', SAFE],
-  ['windsurf', SAFE],
-  ['windsurf-client', SAFE],
-  ['cline', SAFE],
-  ['@cline/core', SHORT], // cuts prefixed names over 64
-  ['roo-code', SHORT], // cuts prefixed names over 64
-  ['q-dev-cli', { ...SHORT, describe: 'compact', budget: 9000 }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
+  ['windsurf', { ...SAFE, agent: 'windsurf' }],
+  ['windsurf-client', { ...SAFE, agent: 'windsurf' }],
+  ['cline', { ...SAFE, agent: 'cline' }],
+  ['@cline/core', { ...SHORT, agent: 'cline' }], // cuts prefixed names over 64
+  ['roo-code', { ...SHORT, agent: 'roo' }], // cuts prefixed names over 64
+  ['q-dev-cli', { ...SHORT, budget: 9000, agent: 'kiro' }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
   ['@librechat/api-client', SAFE],
-  ['amp-mcp-client', SAFE],
-  ['crush', SAFE],
-  ['kode', SAFE],
-  ['junie-client', SAFE],
-  ['antigravity-client', SHORT], // refuses prefixed names over 64
+  ['amp-mcp-client', { ...SAFE, agent: 'amp' }],
+  ['crush', { ...SAFE, agent: 'crush' }],
+  ['kode', { ...SAFE, agent: 'kode' }],
+  ['junie-client', { ...SAFE, agent: 'junie' }],
+  ['antigravity-client', { ...SHORT, agent: 'antigravity' }], // refuses prefixed names over 64
+  ['ai-sdk-mcp-client', SAFE], // gives names to the model API as they are
+  ['@langchain/mcp-adapters', SHORT], // the same, with a prefix where its user wants one
+  ['mcporter', SAFE], // takes what is before a dot for a server
+  ['grok-cli', PLAIN],
+  ['inspector-cli', PLAIN],
+  ['mcp-test-client', PLAIN], // `gemini mcp list`, which only connects
 ]);
 
 // Clients that append a channel, a product or the server's name to their own.
-const FAMILIES: readonly (readonly [start: string, host: Partial<HostProfile>])[] = [
-  ['visual-studio-code', SHORT], // with its prefix a name has at most 64
-  ['gemini-cli-mcp-client', SHORT], // cuts the middle out of prefixed names over 63
-  ['qwen-cli-mcp-client', SHORT],
-  ['qwen-code-mcp-client', SHORT],
+const FAMILIES: readonly (readonly [start: string, host: Host])[] = [
+  ['visual-studio-code', { ...SHORT, agent: 'copilot' }], // with its prefix a name has at most 64
+  ['gemini-cli-mcp-client', { ...SHORT, agent: 'gemini' }], // cuts the middle out of prefixed names over 63
+  ['qwen-cli-mcp-client', { ...SHORT, agent: 'qwen' }],
+  ['qwen-code-mcp-client', { ...SHORT, agent: 'qwen' }],
   ['jetbrains-', SAFE],
-  ['goose', SAFE],
-  ['continue-', SAFE],
+  ['goose', { ...SAFE, agent: 'goose' }],
+  ['continue-', { ...SAFE, agent: 'continue' }],
   ['grok-shell-', SAFE],
   ['dev.warp.', SAFE],
 ];

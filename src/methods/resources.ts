@@ -1,41 +1,38 @@
 /**
  * `resources/*`: the files of skills, and the resources of upstream servers.
  * Owns: which resources are listed, and the form of their content. Leaves alone: files (skills/contents.ts), URIs (skills/uris.ts).
- * Always true:
- * - a file is read when it is asked for; hosts compare it with the digest that they know;
- * - bytes are given as text only when they are UTF-8, so a client gets back exactly the bytes of the file.
+ * Always true: a file is read when it is asked for; its bytes are given as text only when they are UTF-8, so a client gets
+ * back exactly the bytes of the file.
  */
-import type { FirstLists } from '../catalog/first-lists.ts';
-import { compare } from '../compare.ts';
-import type { ListedSkill, Resource, ResourceDefinition, Snapshot, Template, TemplateDefinition } from '../model.ts';
-import { type Call, internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
+import type { Registry } from '../catalog/registry.ts';
+import type {
+  ListedSkill,
+  Resource,
+  ResourceDefinition,
+  Snapshot,
+  Template,
+  TemplateDefinition,
+  Updates,
+} from '../model.ts';
+import { internalError, invalidParams, type Method, type RpcError } from '../protocol/index.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/media-types.ts';
 import { type SkillPath, skillPathAt, uriOf } from '../skills/uris.ts';
-import { cut, printable, visibleLine } from '../text.ts';
-import { NO_CACHE } from './cache-hints.ts';
-import { LONGEST_URI, LONGEST_URI_ECHO, PAGE } from './limits.ts';
-import { EncodedList, type ListShape, perSnapshot } from './pagination.ts';
+import { echo, printable, visibleLine } from '../text.ts';
+import { LONGEST_URI, NO_CACHE } from './limits.ts';
+import { type Feature, listMethod, perSnapshot, sortedList } from './lists.ts';
 
-export function resourceMethods(lists: FirstLists): readonly Method[] {
-  return [
-    {
-      name: 'resources/list',
-      cache: NO_CACHE,
-      run: async ({ cursor }) => listsOf(await lists.complete()).resources.page(cursor),
-    },
-    {
-      name: 'resources/templates/list',
-      cache: NO_CACHE,
-      run: async ({ cursor }) => listsOf(await lists.complete()).templates.page(cursor),
-    },
+export function createResources(registry: Registry): Feature {
+  const methods: readonly Method[] = [
+    listMethod({ name: 'resources/list', cache: NO_CACHE }, registry, (now) => listsOf(now).resources),
+    listMethod({ name: 'resources/templates/list', cache: NO_CACHE }, registry, (now) => listsOf(now).templates),
     {
       name: 'resources/read',
       cache: NO_CACHE,
       async run({ uri: asked }, call) {
         const uri = uriParam(asked);
-        const target = await lists.lookUp((snapshot) => targetAt(snapshot, uri));
-        if (!target) throw nothingAt(uri);
-        return readTarget(target, uri, call);
+        const read = await registry.lookUp((snapshot) => readerAt(snapshot, uri));
+        if (!read) throw nothingAt(uri);
+        return read(call);
       },
     },
     {
@@ -43,47 +40,46 @@ export function resourceMethods(lists: FirstLists): readonly Method[] {
       cache: NO_CACHE,
       async run({ uri: asked, cursor }, { signal }) {
         const uri = uriParam(asked);
-        const directory = await lists.lookUp((snapshot) => directoryAt(snapshot, uri));
-        const children = await directory?.(signal);
+        const read = await registry.lookUp((snapshot) => directoryAt(snapshot, uri));
+        const children = await read?.(signal);
         if (!children) throw nothingAt(uri, 'there is no directory that can be read');
-        const sorted = [...children].sort((a, b) => compare(a.uri, b.uri));
-        return new EncodedList({ ...RESOURCES, name: uri }, sorted).page(cursor);
+        return sortedList('resources', children, uriIn, uri).page(cursor);
       },
     },
   ];
+  return { name: 'resources', methods, lists: (snapshot) => Object.values(listsOf(snapshot)) };
 }
 
-/** Whether a client would be listed other resources or templates. */
-export function resourcesDiffer(before: Snapshot, after: Snapshot): boolean {
-  const [old, now] = [listsOf(before), listsOf(after)];
-  return !old.resources.equals(now.resources) || !old.templates.equals(now.templates);
+/** What a reference of `completion/complete` means: a template by its text, or anything that is served at that URI. */
+export function completableAt(snapshot: Snapshot, uri: string): Pick<Template, 'complete'> | undefined {
+  const template = snapshot.templates.find(({ definition }) => definition.uriTemplate === uri);
+  return template ?? (uri === SKILL_FILE.uriTemplate || readerAt(snapshot, uri) ? {} : undefined);
 }
 
-/** What `resources/read` reads at a URI. */
-export type Target = KnownTarget | { readonly kind: 'template'; readonly template: Template };
-
-export type KnownTarget =
-  | { readonly kind: 'resource'; readonly resource: Resource }
-  | { readonly kind: 'file'; readonly place: SkillPath };
-
-export function targetAt(snapshot: Snapshot, uri: string): Target | undefined {
-  const known = knownTargetAt(snapshot, uri);
-  if (known) return known;
-  const template = snapshot.templates.find((one) => one.matches(uri));
-  return template && { kind: 'template', template };
+/** A resource whose changes are noticed. */
+export interface Subscribable {
+  /** The resource's own URI: a client may percent-encode it in many ways. */
+  readonly uri: string;
+  /** Equal as long as the content is, besides changes that are announced; undefined when it is not there. */
+  state(): Promise<unknown>;
+  readonly follow?: Updates['follow'];
 }
 
-/** The same without templates. */
-export function knownTargetAt({ resources, uris }: Snapshot, uri: string): KnownTarget | undefined {
+export function subscribableAt({ resources, uris, templates }: Snapshot, uri: string): Subscribable | undefined {
   const resource = resources.get(uri);
-  if (resource) return { kind: 'resource', resource };
+  // A new object means new content.
+  if (resource && !resource.updates) return { uri, state: async () => resource };
   const place = skillPathAt(uris, uri);
-  return place && { kind: 'file', place };
+  // A file that cannot be read right now exists all the same.
+  const versionAt = ({ listed, path }: SkillPath) => listed.skill.files.version(path).catch(() => UNREADABLE);
+  if (!resource && place) return { uri: uriOf(place.root, place.path), state: () => versionAt(place) };
+  const updates = resource?.updates ?? templates.find((one) => one.matches(uri))?.updatesOf?.(uri);
+  return updates && { uri, state: async () => updates.origin, follow: updates.follow };
 }
 
 /** The error for a URI without a resource, or with one that cannot be read. */
-export function nothingAt(uri: string, why = 'nothing is served there'): RpcError {
-  return invalidParams(`${cut(uri, LONGEST_URI_ECHO)}: ${why}`, { uri });
+export function nothingAt(uri: string, why = NOTHING): RpcError {
+  return invalidParams(`${echo(uri)}: ${why}`, { uri });
 }
 
 export function uriParam(uri: unknown): string {
@@ -94,6 +90,8 @@ export function uriParam(uri: unknown): string {
 
 // --- internal ---
 
+const UNREADABLE = 'unreadable';
+
 const SKILL_FILE: TemplateDefinition = {
   uriTemplate: 'skill://{provider}/{skill}/{+file}',
   name: 'skill-file',
@@ -101,28 +99,17 @@ const SKILL_FILE: TemplateDefinition = {
   description: 'One file of a skill, by its path in the skill. resources/directory/read lists the files.',
 };
 
-const RESOURCES: ListShape<ResourceDefinition> = {
-  name: 'resources',
-  member: 'resources',
-  pageSize: PAGE,
-  keyOf: ({ uri }) => uri,
-};
-const TEMPLATES: ListShape<TemplateDefinition> = {
-  name: 'templates',
-  member: 'resourceTemplates',
-  pageSize: PAGE,
-  // The template of skills comes first.
-  keyOf: (template) => (template === SKILL_FILE ? '' : template.uriTemplate),
-};
+const uriIn = ({ uri }: ResourceDefinition) => uri;
 
 /** Every SKILL.md and all other resources. The other files of a skill are found by reading its directory. */
 const listsOf = perSnapshot(({ uris, resources, templates }) => {
   const skills = [...uris.roots].map(([root, listed]) => skillDefinition(root, listed));
   const others = [...resources.values()].map(({ definition }) => definition);
-  const sorted = [...skills, ...others].sort((a, b) => compare(a.uri, b.uri));
+  const definitions = [SKILL_FILE, ...templates.map(({ definition }) => definition)];
   return {
-    resources: new EncodedList(RESOURCES, sorted),
-    templates: new EncodedList(TEMPLATES, [SKILL_FILE, ...templates.map(({ definition }) => definition)]),
+    resources: sortedList('resources', [...skills, ...others], uriIn),
+    // The template of skills comes first.
+    templates: sortedList('resourceTemplates', definitions, (one) => (one === SKILL_FILE ? '' : one.uriTemplate)),
   };
 });
 
@@ -136,33 +123,33 @@ function skillDefinition(root: string, { id, skill }: ListedSkill): ResourceDefi
   };
 }
 
-async function readTarget(target: Target, uri: string, call: Call): Promise<object> {
-  if (target.kind === 'resource') return target.resource.read(call);
-  if (target.kind === 'template') return target.template.read(uri, call);
-  const { root, path, listed } = target.place;
-  const reading = await listed.skill.files.read(path, call.signal);
-  switch (reading.kind) {
-    case 'read':
-      return { contents: [contentOf(uriOf(root, path), path, reading.bytes)] };
-    case 'missing':
-      throw nothingAt(uri);
-    case 'directory':
-      throw nothingAt(uri, 'is a directory; resources/directory/read lists it');
-    case 'moving':
-      throw internalError(`${cut(uri, LONGEST_URI_ECHO)} is changing right now; read it again`);
-    case 'refused':
-      throw nothingAt(uri, reading.why);
-  }
+/** What gives the result of `resources/read`. */
+function readerAt({ resources, uris, templates }: Snapshot, uri: string): Resource['read'] | undefined {
+  const resource = resources.get(uri);
+  if (resource) return (call) => resource.read(call);
+  const place = skillPathAt(uris, uri);
+  if (place) return ({ signal }) => readFile(place, uri, signal);
+  const template = templates.find((one) => one.matches(uri));
+  return template && ((call) => template.read(uri, call));
 }
 
-/** Gives the children of a directory; undefined when it cannot be read. */
-type Directory = (signal: AbortSignal) => Promise<readonly ResourceDefinition[] | undefined>;
+const NOTHING = 'nothing is served there';
+const WHY = { missing: NOTHING, directory: 'is a directory; resources/directory/read lists it' };
 
-function directoryAt(snapshot: Snapshot, uri: string): Directory | undefined {
+/** `asked`: the URI as the client spells it. */
+async function readFile({ root, path, listed }: SkillPath, asked: string, signal: AbortSignal): Promise<object> {
+  const reading = await listed.skill.files.read(path, signal);
+  if (reading.kind === 'read') return { contents: [contentOf(uriOf(root, path), path, reading.bytes)] };
+  if (reading.kind === 'moving') throw internalError(`${echo(asked)} is changing right now; read it again`);
+  throw nothingAt(asked, reading.kind === 'refused' ? reading.why : WHY[reading.kind]);
+}
+
+/** What gives the children of a directory. */
+function directoryAt(snapshot: Snapshot, uri: string) {
   const place = skillPathAt(snapshot.uris, uri);
-  if (place) return (signal) => childrenIn(snapshot, place, signal);
+  if (place) return (signal: AbortSignal) => childrenIn(snapshot, place, signal);
   const skills = skillsUnder(snapshot, uri);
-  return skills && (async () => skills);
+  return skills.length === 0 ? undefined : () => skills;
 }
 
 async function childrenIn({ uris }: Snapshot, { root, listed, path }: SkillPath, signal: AbortSignal) {
@@ -178,10 +165,10 @@ async function childrenIn({ uris }: Snapshot, { root, listed, path }: SkillPath,
 }
 
 /** The next level below a prefix of skill URIs: `skill://claude`, or a plugin below it. */
-function skillsUnder({ uris }: Snapshot, uri: string): readonly ResourceDefinition[] | undefined {
+function skillsUnder({ uris }: Snapshot, uri: string): readonly ResourceDefinition[] {
+  if (!/^skill:\/\/[^/]/.test(uri)) return [];
   const below = [...uris.roots.keys()].filter((root) => root.startsWith(`${uri}/`));
   const names = new Set(below.map((root) => root.slice(uri.length + 1).split('/', 1)[0] ?? ''));
-  if (!/^skill:\/\/[^/]/.test(uri) || names.size === 0) return undefined;
   return [...names].map((name) => ({
     uri: `${uri}/${name}`,
     name: visibleLine(decodeURIComponent(name)),

@@ -1,12 +1,12 @@
 /**
- * Notifications of changed lists. A legacy handshake subscribes to all lists; `subscriptions/listen` to those it names.
- * Owns: the subscribers, the wording and the pace of notifications. Leaves alone: when a snapshot is replaced
- * (catalog/registry.ts), single resources (resource-updates.ts).
- * Always true: a client is notified only when the list that it would be sent has changed, and never before its handshake.
+ * How a client subscribes. Modern: `subscriptions/listen` names lists and resources. Legacy: the end of the handshake
+ * subscribes to all lists, and `resources/subscribe` to one resource.
+ * Owns: the methods of both eras for it. Leaves alone: noticing changes (subscribers.ts).
+ * Always true: a client is notified of nothing before its handshake, or before its subscription is acknowledged.
  */
-import type { FirstLists } from '../catalog/first-lists.ts';
-import type { Registry, SkillChange } from '../catalog/registry.ts';
-import type { Snapshot } from '../model.ts';
+import type { Registry } from '../catalog/registry.ts';
+import { createPacer } from '../files/pace.ts';
+import { messageOf } from '../log.ts';
 import {
   encodeNotification,
   invalidParams,
@@ -18,197 +18,133 @@ import {
   type Peer,
   type Session,
 } from '../protocol/index.ts';
-import { LONGEST_URI, MOST_SUBSCRIPTIONS, SHORTEST_GAP_MS } from './limits.ts';
-import type { ResourceSubscriber, ResourceUpdates } from './resource-updates.ts';
+import { LONGEST_URI, MOST_SUBSCRIPTIONS } from './limits.ts';
+import type { Feature } from './lists.ts';
+import { nothingAt, subscribableAt, uriParam } from './resources.ts';
+import { createSubscriber, type Subscriber, type Subscribers } from './subscribers.ts';
 
-export interface ListTopic {
-  /** The key in the `notifications` of a subscription. */
-  readonly key: string;
-  /** The notification. */
-  readonly method: string;
-  /** Whether this client would be sent another list. */
-  differs(before: Snapshot, after: Snapshot, peer: Peer): boolean;
-}
+type LookUp = Pick<Registry, 'lookUp'>;
 
-export interface Subscriptions {
-  readonly methods: readonly Method[];
-  readonly notifications: readonly NotificationHandler[];
-  /** Ends every open subscription with its result. */
-  close(): void;
-}
-
-export function createSubscriptions(
-  registry: Pick<Registry, 'onRefresh'>,
-  lists: Pick<FirstLists, 'wasListed'>,
-  topics: readonly ListTopic[],
-  updates: ResourceUpdates,
-  onFault: (error: unknown) => void,
-): Subscriptions {
-  const subscribers = new Set<Subscriber>();
-  const sessions = new WeakSet<Session>();
-  const sender = createSender(subscribers);
-  let comparing = Promise.resolve();
-  let closed = false;
-
-  registry.onRefresh(({ before, after, change, reason }) => {
-    // A list that was never sent to a client cannot change for it.
-    if (!before || before === after || !lists.wasListed(before)) return;
-    // A client that subscribes later gets the new lists anyway.
-    const present = [...subscribers];
-    comparing = comparing.then(() => compareFor(present, before, after, reasonOf(change, reason))).catch(onFault);
-  });
-
-  async function compareFor(present: readonly Subscriber[], before: Snapshot, after: Snapshot, reason: string) {
-    for (const subscriber of present) {
-      for (const { method, differs } of subscriber.topics) {
-        if (differs(before, after, subscriber.peer)) sender.announce(subscriber, method, reason);
-        // Long lists take milliseconds to compare.
-        await new Promise((turn) => setImmediate(turn));
-      }
-    }
-  }
-
-  function subscribe(subscriber: Subscriber, until: AbortSignal): void {
-    if (until.aborted || closed) return;
-    subscribers.add(subscriber);
-    until.addEventListener('abort', () => subscribers.delete(subscriber), { once: true });
-  }
-
-  const listen: Method = {
+export function listenMethod(registry: LookUp, subscribers: Subscribers, features: readonly Feature[]): Method {
+  return {
     name: 'subscriptions/listen',
     streams: true,
     async run({ notifications }, { id, peer, signal, notify }) {
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const uris = urisIn(notifications);
-      const wanted = topics.filter(({ key }) => notifications[key] === true);
       const tag = { [META.subscription]: id };
-      const over = new AbortController();
-      const cancelled = new Promise<void>((end) => {
-        const cancel = () => {
-          over.abort();
-          end();
-        };
-        signal.addEventListener('abort', cancel, { once: true });
-        if (signal.aborted) cancel();
-      });
-      let isAcknowledged = false;
-      /** List changes before the acknowledgement, which must be the first message. */
-      const early = new Map<string, string>();
-      const send = (method: string, reason: string): void => {
-        if (isAcknowledged) notify(method, { _meta: { ...tag, [REASON]: reason } });
-        else early.set(method, reason);
-      };
-      const resources: ResourceSubscriber = {
-        begin(served) {
-          const accepted: Record<string, unknown> = Object.fromEntries(wanted.map(({ key }) => [key, true]));
-          if (served.length > 0) accepted[RESOURCES] = served;
-          notify('notifications/subscriptions/acknowledged', { _meta: tag, notifications: accepted });
-          isAcknowledged = true;
-          for (const [method, reason] of early) send(method, reason);
-        },
-        update: (uri, reason) => notify(UPDATED, { uri, _meta: { ...tag, [REASON]: reason } }),
-      };
-      try {
-        // At once: a list that the client requests right after this may change while the files are read.
-        const ended = new Promise<void>((end) => {
-          subscribe({ topics: wanted, peer, send, end }, over.signal);
-          if (closed) end();
-        });
-        // Reading the files may take a while; a client that cancels meanwhile may use the id again at once.
-        await Promise.race([updates.subscribe(uris, resources, over.signal), cancelled]);
-        await Promise.race([ended, cancelled]);
-      } finally {
-        over.abort();
+      const wanted = features.filter(({ name }) => notifications[topicOf(name)] === true);
+      const subscriber = createSubscriber(peer, wanted, notify, tag);
+      const { resources } = subscriber;
+      // At once: a list that the client requests right after this may change while the files are read.
+      const ended = subscribers.add(subscriber, signal);
+      // Reading the files may take a while; a client that cancels meanwhile may use the id again at once.
+      await Promise.race([subscribeToAll(registry, subscribers, subscriber, uris, signal), ended]);
+      if (!signal.aborted) {
+        const accepted: Record<string, unknown> = Object.fromEntries(wanted.map(({ name }) => [topicOf(name), true]));
+        if (resources.size > 0) accepted[RESOURCES] = [...resources.keys()];
+        notify('notifications/subscriptions/acknowledged', { _meta: tag, notifications: accepted });
+        subscribers.open(subscriber);
       }
+      await ended;
       return { _meta: tag };
     },
   };
+}
+
+export function legacySubscriptions(registry: LookUp, subscribers: Subscribers, features: readonly Feature[]) {
+  const sessions = new WeakMap<Session, Subscriber>();
+  function subscriberOf(session: Session, peer: Peer): Subscriber {
+    const known = sessions.get(session);
+    if (known) return known;
+    const send = (method: string, params: object) => session.send(encodeNotification(method, params));
+    const subscriber = createSubscriber(peer, [], send);
+    sessions.set(session, subscriber);
+    void subscribers.add(subscriber, session.ended);
+    subscribers.open(subscriber);
+    return subscriber;
+  }
+  function forget(session: Session, uri: string): void {
+    const subscriber = sessions.get(session);
+    if (subscriber) subscribers.unsubscribe(subscriber, uri);
+    if (!subscriber || subscriber.resources.size + subscriber.features.length > 0) return;
+    // Nothing is left on the session of a client that has no subscription.
+    sessions.delete(session);
+    subscribers.remove(subscriber);
+  }
 
   const initialized: NotificationHandler = {
     name: 'notifications/initialized',
     run(_params, session) {
-      // Without a handshake before it, or when it comes again, it has no effect.
-      if (!session.handshake || sessions.has(session)) return;
-      sessions.add(session);
-      const send = (method: string, reason: string) =>
-        session.send(encodeNotification(method, { _meta: { [REASON]: reason } }));
-      subscribe({ topics, peer: session.handshake, send, end: () => {} }, session.ended);
+      // Without a handshake before it, it has no effect.
+      if (session.handshake) subscriberOf(session, session.handshake).features = features;
     },
   };
-
-  return {
-    methods: [listen],
-    notifications: [initialized],
-    close() {
-      closed = true;
-      sender.close();
-      for (const { end } of subscribers) end();
-      subscribers.clear();
+  const subscribe: Method = {
+    name: 'resources/subscribe',
+    async run({ uri: asked }, { session, peer }) {
+      const uri = uriParam(asked);
+      const subscriber = subscriberOf(session, peer);
+      const { resources } = subscriber;
+      if (resources.has(uri)) return {};
+      if (resources.size >= MOST_SUBSCRIPTIONS) throw invalidParams(`over ${MOST_SUBSCRIPTIONS} subscriptions`);
+      const finding = registry.lookUp((snapshot) => subscribableAt(snapshot, uri));
+      const fault = await subscribers.subscribe(subscriber, uri, finding).then(
+        (isThere) => (isThere ? undefined : NO_SUBSCRIPTION),
+        (error: unknown) => `cannot be subscribed to: ${messageOf(error)}`,
+      );
+      if (fault === undefined) return {};
+      forget(session, uri);
+      throw nothingAt(uri, fault);
     },
   };
-}
-
-/** The legacy notification that a resource has changed. */
-export function encodeUpdate(uri: string, reason: string): string {
-  return encodeNotification(UPDATED, { uri, _meta: { [REASON]: reason } });
+  const unsubscribe: Method = {
+    name: 'resources/unsubscribe',
+    run({ uri }, { session }) {
+      forget(session, uriParam(uri));
+      return {};
+    },
+  };
+  return { methods: [subscribe, unsubscribe], notifications: [initialized] };
 }
 
 // --- internal ---
 
+const topicOf = (feature: string) => `${feature}ListChanged`;
 // The key of a subscription that has a list of URIs instead of `true`.
 const RESOURCES = 'resourceSubscriptions';
-const UPDATED = 'notifications/resources/updated';
-const REASON = 'skillwire/reason';
+const NO_SUBSCRIPTION = 'nothing is served there that can be subscribed to';
 
-interface Subscriber {
-  readonly topics: readonly ListTopic[];
-  readonly peer: Peer;
-  readonly send: (method: string, reason: string) => void;
-  readonly end: () => void;
+function urisIn({ [RESOURCES]: uris = [] }: Params): readonly string[] {
+  const isUri = (uri: unknown) => typeof uri === 'string' && uri.length <= LONGEST_URI;
+  if (Array.isArray(uris) && uris.length <= MOST_SUBSCRIPTIONS && uris.every(isUri)) return uris;
+  throw invalidParams(
+    `${RESOURCES} must be a list of at most ${MOST_SUBSCRIPTIONS} URIs of at most ${LONGEST_URI} characters`,
+  );
 }
 
-/** Sends at once, or SHORTEST_GAP_MS after the last notifications; of several equal ones only the last. */
-function createSender(subscribers: ReadonlySet<Subscriber>) {
-  const due = new Map<Subscriber, Map<string, string>>();
-  let timer: NodeJS.Timeout | undefined;
-  let lastSent = Number.NEGATIVE_INFINITY;
-
-  function flush(): void {
-    timer = undefined;
-    lastSent = performance.now();
-    for (const [subscriber, methods] of due)
-      for (const [method, reason] of methods) if (subscribers.has(subscriber)) subscriber.send(method, reason);
-    due.clear();
+/** Subscribes to each resource where that is possible, under the first of the URIs that are spellings of its own. */
+async function subscribeToAll(
+  registry: LookUp,
+  subscribers: Subscribers,
+  subscriber: Subscriber,
+  uris: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const pace = createPacer();
+  const met = new Set<string>();
+  const answers: Promise<unknown>[] = [];
+  for (const uri of uris) {
+    await pace();
+    const found = await registry.lookUp((snapshot) => subscribableAt(snapshot, uri));
+    if (signal.aborted) return;
+    if (!found || met.has(found.uri)) continue;
+    met.add(found.uri);
+    // Files one after the other; the servers of other resources are asked side by side.
+    const subscribed = subscribers.subscribe(subscriber, uri, Promise.resolve(found));
+    const answer = subscribed.catch(() => false).then((isIt) => isIt || subscribers.unsubscribe(subscriber, uri));
+    if (found.follow) answers.push(answer);
+    else await answer;
   }
-
-  return {
-    announce(subscriber: Subscriber, method: string, reason: string): void {
-      if (!subscribers.has(subscriber)) return;
-      const methods = due.get(subscriber) ?? new Map<string, string>();
-      due.set(subscriber, methods.set(method, reason));
-      timer ??= setTimeout(flush, Math.max(0, lastSent + SHORTEST_GAP_MS - performance.now())).unref();
-    },
-    close: () => clearTimeout(timer),
-  };
-}
-
-function urisIn(notifications: Params): readonly string[] {
-  const { [RESOURCES]: uris = [] } = notifications;
-  const isValid =
-    Array.isArray(uris) &&
-    uris.length <= MOST_SUBSCRIPTIONS &&
-    uris.every((uri) => typeof uri === 'string' && uri.length <= LONGEST_URI);
-  if (!isValid)
-    throw invalidParams(
-      `${RESOURCES} must be a list of at most ${MOST_SUBSCRIPTIONS} URIs of at most ${LONGEST_URI} characters`,
-    );
-  return [...new Set<string>(uris)];
-}
-
-/** "2 added, 1 removed (watch)" */
-function reasonOf(change: SkillChange, reason: string): string {
-  const { added, changed, removed } = change;
-  const counts = Object.entries({ added, changed, removed }).filter(([, count]) => count > 0);
-  const what = counts.map(([word, count]) => `${count} ${word}`).join(', ');
-  return `${what || 'list changed'} (${reason})`;
+  await Promise.all(answers);
 }

@@ -3,95 +3,66 @@
  * Owns: its schema and error texts. Leaves alone: which files a skill has (skills/contents.ts).
  */
 import { pathToFileURL } from 'node:url';
-import * as v from 'valibot';
-import type { FirstLists } from '../catalog/first-lists.ts';
-import type { ListedSkill, Snapshot, Tool, ToolResult } from '../model.ts';
+import type { Registry } from '../catalog/registry.ts';
+import type { ListedSkill, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
 import { contentOf, textOf } from '../skills/media-types.ts';
 import { isPlainSegment, uriOf } from '../skills/uris.ts';
-import { oneLine, printable, shorten } from '../text.ts';
-import { checkedArguments } from './arguments.ts';
-import { LONGEST_PATH, LONGEST_SKILL_NAME, MAX_READ_BYTES, MOST_LINES } from './limits.ts';
-import { failure, READ_ONLY, success } from './result.ts';
-import { findSkill } from './skill.ts';
+import { echo, oneLine, printable } from '../text.ts';
+import { withSkill } from './skill.ts';
+import { linesFor } from './summary.ts';
+import { checkedArguments, failure, inputOf, LONGEST_SKILL_NAME, READ_ONLY, requiredText, success } from './tool.ts';
 
-const NAME = `name must be the name of a skill, as text of at most ${LONGEST_SKILL_NAME} characters`;
-const PATH = `path must be the path of a file in the skill, as text of at most ${LONGEST_PATH} characters`;
+/** The longest path that most systems accept. */
+const LONGEST_PATH = 4096;
 
-export const ReadInput = v.strictObject({
-  name: v.pipe(v.string(NAME), v.maxLength(LONGEST_SKILL_NAME, NAME), v.regex(/\S/, NAME)),
-  path: v.pipe(v.string(PATH), v.nonEmpty(PATH), v.maxLength(LONGEST_PATH, PATH)),
+/** The longest file that goes into a model's context in one piece; a resource may be longer. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+const NAME = `name is required: name must be the name of a skill, as text of at most ${LONGEST_SKILL_NAME} characters`;
+const PATH = `path is required: path must be that of a file in the skill, as text of at most ${LONGEST_PATH} characters`;
+export const READ_INPUT = inputOf({
+  name: requiredText(LONGEST_SKILL_NAME, NAME, 'Name of the skill (case-insensitive)'),
+  path: requiredText(LONGEST_PATH, PATH, 'Path of the file, relative to the skill: references/forms.md'),
 });
 
-export const READ_INPUT_SCHEMA = {
-  type: 'object',
-  properties: {
-    name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: LONGEST_SKILL_NAME,
-      pattern: '\\S',
-      description: 'Name of the skill (case-insensitive)',
-    },
-    path: {
-      type: 'string',
-      minLength: 1,
-      maxLength: LONGEST_PATH,
-      description: 'Path of the file, relative to the skill: references/forms.md',
-    },
-  },
-  required: ['name', 'path'],
-  additionalProperties: false,
-} as const;
-
-export function readTool(lists: FirstLists): Tool {
+export function readTool(registry: Registry): Tool {
   return {
     name: 'skills.read',
     title: 'Read Skill File',
     description:
       "Read one file that belongs to a skill: a reference, a script, a template. Give the skill's name and the file's path in it.",
-    inputSchema: READ_INPUT_SCHEMA,
+    inputSchema: READ_INPUT.schema,
     annotations: { title: 'Read Skill File', ...READ_ONLY },
     async run(args, snapshot, { signal }) {
-      const { name, path } = checkedArguments(ReadInput, args, ARGUMENTS);
-      const found = await findSkill(name, snapshot, lists);
-      if (found.kind === 'not-found') return found.failure;
-      const plain = plainPath(path);
-      if (plain === undefined) {
-        return failure(
-          `"${echo(path)}" is not a path inside the skill. Give one that is relative to it and goes only down, such as references/forms.md.`,
-        );
-      }
-      return readFile(found.snapshot, found, plain, signal);
+      const { name, path } = checkedArguments(READ_INPUT, args);
+      return withSkill(name, snapshot, registry, (listed, current) => readFile(current, listed, path, signal));
     },
   };
 }
 
 // --- internal ---
 
-const ARGUMENTS = { name: 'the name of a skill', path: 'the path of a file in the skill' };
-
-/** Plain names separated by slashes; a leading `./` is ignored. */
-function plainPath(path: string): string | undefined {
-  const segments = path.replace(/^(?:\.\/+)+/, '').split('/');
-  return segments.every(isPlainSegment) ? segments.join('/') : undefined;
-}
+const OUTSIDE =
+  'is not a path inside the skill. Give one that is relative to it and goes only down, such as references/forms.md.';
 
 async function readFile(
-  snapshot: Snapshot,
-  listed: ListedSkill,
-  path: string,
+  { uris }: Snapshot,
+  { id, skill }: ListedSkill,
+  asked: string,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const { id, skill } = listed;
+  const segments = asked.replace(/^(?:\.\/+)+/, '').split('/');
+  if (!segments.every(isPlainSegment)) return failure(`"${echo(asked)}" ${OUTSIDE}`);
+  const path = segments.join('/');
   const reading = await skill.files.read(path, signal, MAX_READ_BYTES);
   const miss = (why: string) => failure(`"${echo(path)}" of skill '${oneLine(id)}' ${why}`);
   switch (reading.kind) {
     case 'read':
-      return resultOf(snapshot, listed, path, reading.bytes);
+      return resultOf(uris.rootOf(skill), skill, path, reading.bytes);
     case 'missing':
-      return miss(`does not exist.${await filesIn(listed, path.split('/').slice(0, -1).join('/'), signal)}`);
+      return miss(`does not exist.${await filesIn(skill, segments.slice(0, -1).join('/'), signal)}`);
     case 'directory':
-      return miss(`is a directory.${await filesIn(listed, path, signal)}`);
+      return miss(`is a directory.${await filesIn(skill, path, signal)}`);
     case 'moving':
       return miss('is changing right now. Try again.');
     case 'refused':
@@ -99,25 +70,18 @@ async function readFile(
   }
 }
 
-function resultOf({ uris }: Snapshot, { skill }: ListedSkill, path: string, bytes: Uint8Array): ToolResult {
+function resultOf(root: string | undefined, skill: Skill, path: string, bytes: Uint8Array): ToolResult {
   const text = textOf(bytes);
   if (text !== undefined) return success(text);
-  const root = uris.rootOf(skill);
   const uri = root === undefined ? pathToFileURL(`${skill.directory}/${path}`).href : uriOf(root, path);
   return { content: [{ type: 'resource', resource: contentOf(uri, path, bytes) }] };
 }
 
 /** The entries of a directory, for a model that has given a wrong path. */
-async function filesIn({ skill }: ListedSkill, directory: string, signal: AbortSignal): Promise<string> {
+async function filesIn(skill: Skill, directory: string, signal: AbortSignal): Promise<string> {
   const children = await skill.files.list(directory, signal);
   if (!children) return '';
-  const names = children.map(({ name, kind }) => oneLine(name) + (kind === 'directory' ? '/' : ''));
-  const rest = names.length - MOST_LINES;
-  const shown = [...names.slice(0, MOST_LINES), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  const shown = linesFor(children, ({ name, kind }) => oneLine(name) + (kind === 'directory' ? '/' : ''));
   const where = directory === '' ? 'The skill' : `"${echo(directory)}"`;
   return ` ${where} contains: ${shown.join(', ') || 'nothing'}.`;
-}
-
-function echo(path: string): string {
-  return shorten(oneLine(path), 200);
 }

@@ -5,42 +5,40 @@
 import * as v from 'valibot';
 import type { Tool } from '../model.ts';
 import { searchSkills, wordsOf } from '../skills/search.ts';
-import { oneLine, shorten } from '../text.ts';
-import { checkedArguments } from './arguments.ts';
-import { LONGEST_QUERY, LONGEST_WORD, MOST_RESULTS, MOST_WORDS } from './limits.ts';
-import { READ_ONLY } from './result.ts';
-import { countOf, createSummariser, SUMMARY_PROPERTIES, skillLine } from './summary.ts';
+import { echo, oneLine } from '../text.ts';
+import { countOf, createSummariser, NOTE, SUMMARY_MEMBERS, skillLine } from './summary.ts';
+import { checkedArguments, inputOf, LONGEST_QUERY, objectSchema, READ_ONLY, requiredText } from './tool.ts';
 
-const QUERY = `query must be text of 1 to ${LONGEST_QUERY} characters: the words to look for`;
-const WORDS = `query must have at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters`;
+/** Comparing takes time that grows with the length of a word as well as of a text. */
+const LONGEST_WORD = 100;
+/** Each word is looked for in every text. */
+const MOST_WORDS = 50;
+/** Results of one search: the contract's number. */
+export const MOST_RESULTS = 25;
+
+/** The same when the client does not say how many it wants. */
+export const DEFAULT_LIMIT = 10;
+
 const LIMIT = `limit must be a whole number from 1 to ${MOST_RESULTS}`;
-// The contract's number.
-const DEFAULT_LIMIT = 10;
-
-export const SearchInput = v.strictObject({
-  query: v.pipe(
-    v.string(QUERY),
-    v.maxLength(LONGEST_QUERY, QUERY),
-    v.regex(/\S/, QUERY),
-    v.check((query) => {
-      const words = wordsOf(query);
-      return words.length <= MOST_WORDS && words.every((word) => word.length <= LONGEST_WORD);
-    }, WORDS),
-  ),
-  limit: v.optional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MOST_RESULTS, LIMIT))),
-});
-
-export const SEARCH_INPUT_SCHEMA = {
-  type: 'object',
-  properties: {
-    query: {
-      type: 'string',
-      minLength: 1,
-      maxLength: LONGEST_QUERY,
-      pattern: '\\S',
-      description: 'Words to look for, separated by spaces. A skill must contain all of them. Case does not matter.',
-    },
-    limit: {
+const QUERY = requiredText(
+  LONGEST_QUERY,
+  `query is required: query must be text of 1 to ${LONGEST_QUERY} characters, the words to look for`,
+  'Words to look for, separated by spaces. A skill must contain all of them. Case does not matter.',
+);
+export const SEARCH_INPUT = inputOf({
+  query: {
+    ...QUERY,
+    check: v.pipe(
+      QUERY.check,
+      v.check((query) => {
+        const words = wordsOf(query);
+        return words.length <= MOST_WORDS && words.every((word) => word.length <= LONGEST_WORD);
+      }, `query must have at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters`),
+    ),
+  },
+  limit: {
+    check: v.optional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MOST_RESULTS, LIMIT))),
+    schema: {
       type: 'integer',
       minimum: 1,
       maximum: MOST_RESULTS,
@@ -48,66 +46,55 @@ export const SEARCH_INPUT_SCHEMA = {
       description: 'Maximum number of skills in the result.',
     },
   },
-  required: ['query'],
-  additionalProperties: false,
-} as const;
+});
 
-export const SEARCH_OUTPUT_SCHEMA = {
-  type: 'object',
-  properties: {
-    query: { type: 'string' },
-    limit: { type: 'integer', minimum: 1, maximum: MOST_RESULTS },
-    total: {
-      type: 'integer',
-      minimum: 0,
-      description: 'How many skills were found; `results` has at most `limit` of them.',
-    },
-    results: {
-      type: 'array',
-      maxItems: MOST_RESULTS,
-      items: {
-        type: 'object',
-        properties: {
-          ...SUMMARY_PROPERTIES,
-          score: { type: 'integer', minimum: 1, description: 'How many words were found.' },
-          excerpt: { type: 'string', description: 'The text around the first word found.' },
-        },
-        required: [...Object.keys(SUMMARY_PROPERTIES), 'score', 'excerpt'],
-        additionalProperties: false,
-      },
-    },
+const MEMBERS = {
+  query: { type: 'string' },
+  limit: { type: 'integer', minimum: 1, maximum: MOST_RESULTS },
+  total: {
+    type: 'integer',
+    minimum: 0,
+    description: 'How many skills were found; `results` has at most `limit` of them.',
   },
-  required: ['query', 'limit', 'total', 'results'],
-  additionalProperties: false,
-} as const;
+  results: {
+    type: 'array',
+    maxItems: MOST_RESULTS,
+    items: objectSchema({
+      ...SUMMARY_MEMBERS,
+      score: { type: 'integer', minimum: 1, description: 'How many words were found.' },
+      excerpt: { type: 'string', description: 'The text around the first word found.' },
+    }),
+  },
+};
+const OUTPUT_SCHEMA = objectSchema({ ...MEMBERS, note: NOTE }, Object.keys(MEMBERS));
 
 export function searchTool(cwd: string): Tool {
   return {
     name: 'skills.search',
     title: 'Search Skills',
-    inputSchema: SEARCH_INPUT_SCHEMA,
-    outputSchema: SEARCH_OUTPUT_SCHEMA,
+    inputSchema: SEARCH_INPUT.schema,
+    outputSchema: OUTPUT_SCHEMA,
     annotations: { title: 'Search Skills', ...READ_ONLY },
     fresh: true,
     define: (_snapshot, view) => ({
       description: `Find skills by words in their names, descriptions and instructions. All words must occur. Scans the directories again first.${view.shows('skill') ? ` Load what you find with the ${view.spell('skill')} tool.` : ''}`,
     }),
     async run(args, { names }, { signal }) {
-      const { query, limit = DEFAULT_LIMIT } = checkedArguments(SearchInput, args, ARGUMENTS);
-      const { total, hits } = await searchSkills(names.listed, query, limit, signal);
+      const { query, limit = DEFAULT_LIMIT } = checkedArguments(SEARCH_INPUT, args);
+      const { total, hits, unread } = await searchSkills(names.listed, query, limit, signal);
       const summaryOf = createSummariser(cwd);
       const results = hits.map(({ listed, score, excerpt }) => ({ ...summaryOf(listed), score, excerpt }));
       const shown = hits.length < total ? `; the best ${hits.length}` : '';
-      const head = `${countOf(total)} for "${shorten(oneLine(query), 100)}"${shown}`;
+      const head = `${countOf(total)} for "${echo(query)}"${shown}`;
       const lines = hits.map(({ listed, excerpt }) => `${skillLine(listed)}\n  … ${oneLine(excerpt)} …`);
+      const note =
+        unread > 0
+          ? `${countOf(unread)} searched by name and description only: the text could not be read, or not in time`
+          : undefined;
       return {
-        content: [{ type: 'text', text: [head, ...lines].join('\n') }],
-        structuredContent: { query, limit, total, results },
+        content: [{ type: 'text', text: [head, ...lines, ...(note ? [note] : [])].join('\n') }],
+        structuredContent: { query, limit, total, results, note },
       };
     },
   };
 }
-
-// --- internal ---
-
-const ARGUMENTS = { query: 'the words to look for', limit: LIMIT };

@@ -2,53 +2,36 @@
  * The `skill` tool: loads a skill by its name.
  * Owns: its schema, header and error texts. Leaves alone: which skill a name means (skills/names.ts).
  */
-import * as v from 'valibot';
-import type { FirstLists } from '../catalog/first-lists.ts';
+import type { Registry } from '../catalog/registry.ts';
 import { type Log, messageOf, stackOf } from '../log.ts';
-import type { ListedSkill, Skill, Snapshot, Tool, ToolResult } from '../model.ts';
-import { type EncodedResult, encodeResultBody, isObject } from '../protocol/index.ts';
+import type { ListedSkill, Skill, Snapshot, Tool, ToolOutcome } from '../model.ts';
+import { EncodedResult, isObject } from '../protocol/index.ts';
 import { SizedCache } from '../sized-cache.ts';
-import { oneLine, printable, shorten } from '../text.ts';
-import { checkedArguments } from './arguments.ts';
+import { echo, oneLine, printable } from '../text.ts';
 import { describeSkills } from './description.ts';
-import { LONGEST_SKILL_NAME, MAX_ENCODED } from './limits.ts';
-import { failure, READ_ONLY, success } from './result.ts';
-import { linesFor, skillLine } from './summary.ts';
+import { countOf, linesFor, skillLine } from './summary.ts';
+import { checkedArguments, failure, inputOf, LONGEST_SKILL_NAME, READ_ONLY, requiredText, success } from './tool.ts';
 
-const WHAT = 'the name of the skill to load, as text';
-const REQUIRED = `name is required: ${WHAT}`;
+/** Characters of encoded results that are kept: the few skills that are loaded again and again fit in. */
+const MAX_ENCODED = 4 * 1024 * 1024;
+
+const REQUIRED = 'name is required: the name of the skill to load, as text';
 const TOO_LONG = `name must have at most ${LONGEST_SKILL_NAME} characters`;
-
-export const SkillInput = v.strictObject({
-  name: v.pipe(v.string(REQUIRED), v.maxLength(LONGEST_SKILL_NAME, TOO_LONG), v.regex(/\S/, REQUIRED)),
+export const SKILL_INPUT = inputOf({
+  name: requiredText(LONGEST_SKILL_NAME, REQUIRED, 'Name of the skill to load (case-insensitive)', TOO_LONG),
 });
 
-export const SKILL_INPUT_SCHEMA = {
-  type: 'object',
-  properties: {
-    name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: LONGEST_SKILL_NAME,
-      pattern: '\\S',
-      description: 'Name of the skill to load (case-insensitive)',
-    },
-  },
-  required: ['name'],
-  additionalProperties: false,
-} as const;
+export function skillTool(registry: Registry, log: Log): Tool {
+  const encoded = new SizedCache<Skill, { id: string; bytes: Buffer; result: EncodedResult }>(MAX_ENCODED);
 
-export function skillTool(lists: FirstLists, log: Log): Tool {
-  const encoded = new SizedCache<Skill, Loaded>(MAX_ENCODED);
-
-  async function load({ id, skill }: ListedSkill): Promise<ToolResult | EncodedResult> {
+  async function load({ id, skill }: ListedSkill): Promise<ToolOutcome> {
     try {
       // Always asked: a file that can no longer be read is an error at once.
-      const text = await skill.read();
+      const bytes = await skill.read();
       const known = encoded.get(skill);
-      if (known?.text === text && known.id === id) return known.result;
-      const result = encodeResultBody(success(loadedText(id, skill, text)));
-      encoded.set(skill, { id, text, result }, result.body.length);
+      if (known?.id === id && (known.bytes === bytes || known.bytes.equals(bytes))) return known.result;
+      const result = new EncodedResult(success(headed(id, skill, bytes)));
+      encoded.set(skill, { id, bytes, result }, result.body.length);
       return result;
     } catch (error) {
       log.error(`cannot read ${skill.file}: ${stackOf(error)}`);
@@ -56,59 +39,63 @@ export function skillTool(lists: FirstLists, log: Log): Tool {
     }
   }
 
+  /** The budgets that were too small so far: a few, from the table of hosts. */
+  const reported = new Set<number>();
+  function warnOnce(count: number, budget: number): void {
+    if (reported.has(budget)) return;
+    reported.add(budget);
+    log.warn(
+      `the full list of ${countOf(count)} is longer than the ${budget} characters that a client takes in a tool's description; it is shown a compact list (see --describe and --description-budget)`,
+    );
+  }
+
   return {
     name: 'skill',
     title: 'Load Skill',
-    inputSchema: SKILL_INPUT_SCHEMA,
+    inputSchema: SKILL_INPUT.schema,
     annotations: { title: 'Load Skill', ...READ_ONLY },
-    define: ({ names }, view) => ({
-      description: describeSkills(names.visible, view, view.shows(SEARCH) ? view.spell(SEARCH) : undefined),
-    }),
+    define: ({ names }, view) => {
+      const search = view.shows(SEARCH) ? view.spell(SEARCH) : undefined;
+      const onCompact = () => warnOnce(names.visible.length, view.budget);
+      return { description: describeSkills(names.visible, view, search, onCompact), _meta: ALWAYS_LOADED };
+    },
     async run(args, snapshot) {
-      const { name } = checkedArguments(SkillInput, renameCommand(args), { name: WHAT });
-      const found = await findSkill(name, snapshot, lists);
-      return found.kind === 'found' ? load(found) : found.failure;
+      const { name } = checkedArguments(SKILL_INPUT, renameCommand(args));
+      return withSkill(name, snapshot, registry, load);
     },
   };
 }
 
-export type FoundSkill =
-  /** `snapshot`: the one that has the skill; everything else of the call comes from it too. */
-  | { readonly kind: 'found'; readonly id: string; readonly skill: Skill; readonly snapshot: Snapshot }
-  /** For the model, when a name means no skill, or several. */
-  | { readonly kind: 'not-found'; readonly failure: ToolResult };
-
-/** A name that the snapshot does not know may belong to a server that comes late: it is then looked up again. */
-export async function findSkill(name: string, snapshot: Snapshot, lists: FirstLists): Promise<FoundSkill> {
+/**
+ * What `use` gives for the skill of that name; for a name that means no skill, or several, a failure for the model.
+ * A name that the snapshot lacks may belong to a server that comes late: `use` then gets a later snapshot.
+ */
+export async function withSkill(
+  name: string,
+  snapshot: Snapshot,
+  registry: Registry,
+  use: (listed: ListedSkill, snapshot: Snapshot) => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
   const known = snapshot.names.resolve(name);
-  const late = known.kind === 'missing' ? await lists.lookAgain(name.trim()) : undefined;
-  const current = late?.snapshot ?? snapshot;
-  const resolution = late ? current.names.resolve(name) : known;
-  switch (resolution.kind) {
-    case 'found':
-      return { ...resolution, snapshot: current };
-    case 'ambiguous':
-      return notFound(ambiguityOf(name, resolution.ids));
-    case 'missing':
-      if (late?.offline === undefined) return notFound(absenceOf(name, current));
-      return notFound(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late.offline})`);
-  }
+  const late = known.kind === 'missing' ? await registry.lookAgain(name.trim()) : undefined;
+  if (typeof late === 'string')
+    return failure(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late})`);
+  const current = late ?? snapshot;
+  const resolution = late ? late.names.resolve(name) : known;
+  if (resolution.kind === 'found') return use(resolution, current);
+  if (resolution.kind === 'ambiguous') return failure(ambiguityOf(name, resolution.ids));
+  return failure(absenceOf(name, current));
 }
 
 /** A header that says where the skill comes from, then its SKILL.md unchanged. Throws when that cannot be read. */
 export async function loadText({ id, skill }: ListedSkill): Promise<string> {
-  return loadedText(id, skill, await skill.read());
+  return headed(id, skill, await skill.read());
 }
 
 // --- internal ---
 
-interface Loaded {
-  readonly id: string;
-  readonly text: string;
-  readonly result: EncodedResult;
-}
-
-const notFound = (text: string): FoundSkill => ({ kind: 'not-found', failure: failure(text) });
+// Claude Code keeps other tools from its model until the model searches for them, and so their lists of skills too.
+const ALWAYS_LOADED = { 'anthropic/alwaysLoad': true };
 
 // The tool that finds skills by their text, if the client is shown it.
 const SEARCH = 'skills.search';
@@ -119,11 +106,7 @@ function renameCommand(args: unknown): unknown {
   return { name: args.command };
 }
 
-function loadedText(id: string, skill: Skill, text: string): string {
-  return `${headerOf(id, skill)}\n\n${text}`;
-}
-
-function headerOf(id: string, { directory, file, location, provider, plugin }: Skill): string {
+function headed(id: string, { directory, file, location, provider, plugin }: Skill, bytes: Buffer): string {
   const lines = [
     `Loading: ${id}`,
     `Base directory: ${directory}`,
@@ -132,7 +115,7 @@ function headerOf(id: string, { directory, file, location, provider, plugin }: S
     `Provider: ${provider}${location === 'mcp' ? ' (MCP)' : ''}`,
     ...(plugin ? [`Plugin: ${plugin.name}@${plugin.marketplace}`] : []),
   ];
-  return lines.map(printable).join('\n');
+  return `${lines.map(printable).join('\n')}\n\n${bytes}`;
 }
 
 function ambiguityOf(name: string, ids: readonly string[]): string {
@@ -154,6 +137,3 @@ function absenceOf(name: string, { names }: Snapshot): string {
     'Use the exact skill name (case-insensitive) to load a skill.',
   ].join('\n\n');
 }
-
-/** Enough to recognise the name; a result must not repeat megabytes. */
-const echo = (name: string) => shorten(oneLine(name), 100);

@@ -1,41 +1,49 @@
 /** Skills in the results of tools: as structured data, and as lines of text. */
-import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
+import { realPathOf } from '../files/stats.ts';
 import type { ListedSkill } from '../model.ts';
 import { installName } from '../skills/search.ts';
-import { oneLine, printable, shorten, visibleLine } from '../text.ts';
-import { MOST_LINES } from './limits.ts';
+import { counted, oneLine, printable, shorten, visibleLine } from '../text.ts';
+import { MOST_LINES, objectSchema } from './tool.ts';
 
-export interface Summary {
-  readonly installName: string;
-  readonly meta: { readonly name: string; readonly description: string };
-  readonly skillPath: string;
-  readonly skillFile: string;
-}
-
-/** The properties of a Summary in JSON Schema; all are required. */
-export const SUMMARY_PROPERTIES = {
+/** The members of a summary in JSON Schema; all are required. */
+export const SUMMARY_MEMBERS = {
+  name: { type: 'string', description: 'The name that loads it.' },
   installName: { type: 'string', description: 'Name of the directory that the skill is in.' },
-  meta: {
-    type: 'object',
-    properties: { name: { type: 'string' }, description: { type: 'string' } },
-    required: ['name', 'description'],
-    additionalProperties: false,
-  },
+  meta: objectSchema({ name: { type: 'string' }, description: { type: 'string' } }),
+  provider: { type: 'string', description: 'The agent, or the MCP server, that it belongs to.' },
+  location: { type: 'string', description: 'project, global, plugin, custom, or mcp for one on an MCP server.' },
   skillPath: { type: 'string', description: 'The directory; relative when it is under the working directory.' },
   skillFile: { type: 'string', description: 'Its SKILL.md, likewise.' },
 } as const;
 
 /** For one result: the real path of each root is looked up once. */
-export function createSummariser(cwd: string): (listed: ListedSkill) => Summary {
-  const shorten = createShortener(cwd);
-  return ({ skill }) => ({
+export function createSummariser(cwd: string) {
+  const known = new Map<string, string>();
+  const real = (path: string) => {
+    const answer = known.get(path) ?? realPath(path);
+    known.set(path, answer);
+    return answer;
+  };
+  const shown = (path: string, root: string) => {
+    // The address of an upstream skill.
+    if (!isAbsolute(path)) return printable(path);
+    // The path of the working directory or of the root may contain symbolic links.
+    return printable(below(cwd, path) ?? below(real(cwd), join(real(root), relative(root, path))) ?? path);
+  };
+  return ({ id, skill }: ListedSkill) => ({
+    name: id,
     installName: visibleLine(installName(skill)),
     meta: { name: skill.name, description: skill.description },
-    skillPath: printable(shorten(skill.directory, skill.root)),
-    skillFile: printable(shorten(skill.file, skill.root)),
+    provider: skill.provider,
+    location: skill.location,
+    skillPath: shown(skill.directory, skill.root),
+    skillFile: shown(skill.file, skill.root),
   });
 }
+
+/** A member of a structured result beside the skills: some hosts show their models nothing of the text. */
+export const NOTE = { type: 'string', description: 'What is missing from this result, and why.' } as const;
 
 /** One line per item, up to MOST_LINES, and how many more there are. */
 export function linesFor<T>(items: readonly T[], lineFor: (item: T) => string): readonly string[] {
@@ -48,29 +56,12 @@ export function skillLine({ id, skill }: ListedSkill): string {
   return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), LONGEST_ABOUT)}`;
 }
 
-/** "1 skill", "3 skills". */
-export function countOf(number: number): string {
-  return `${number} ${number === 1 ? 'skill' : 'skills'}`;
-}
+export const countOf = (count: number) => counted(count, 'skill');
 
 // --- internal ---
 
 // As much of a description as tells what the skill is for.
 const LONGEST_ABOUT = 160;
-
-/** The path of the working directory or of the root may contain symbolic links. */
-function createShortener(cwd: string): (path: string, root: string) => string {
-  const known = new Map<string, string>();
-  const real = (path: string) => {
-    const answer = known.get(path) ?? realPath(path);
-    known.set(path, answer);
-    return answer;
-  };
-  return (path, root) => {
-    if (!isAbsolute(path)) return path;
-    return below(cwd, path) ?? below(real(cwd), join(real(root), relative(root, path))) ?? path;
-  };
-}
 
 /** The path relative to a directory that contains it; undefined for any other directory. */
 function below(directory: string, path: string): string | undefined {
@@ -80,7 +71,7 @@ function below(directory: string, path: string): string | undefined {
 
 function realPath(path: string): string {
   try {
-    return realpathSync.native(path);
+    return realPathOf(path);
   } catch {
     return path; // It may have been deleted since the scan.
   }

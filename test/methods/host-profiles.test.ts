@@ -1,54 +1,61 @@
 /** What clients with needs of their own are shown: tool names and descriptions, by the name of the client. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { names } from '../harness/listing.ts';
+import { names, warnings } from '../harness/listing.ts';
 import { type Answer, modern, type Program, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
-/** What a client introduces itself as, how tool names are spelled for it, and how skills are described to it. */
-const CLIENTS: readonly (readonly [name: string, names: 'plain' | 'safe', describe: 'full' | 'compact'])[] = [
-  ['claude-code', 'safe', 'compact'],
-  ['claude-code (via mcp-remote 0.1.37)', 'safe', 'compact'],
-  ['claude-ai', 'safe', 'full'],
-  ['codex-mcp-client', 'safe', 'full'],
-  ['cursor-vscode', 'safe', 'full'],
-  ['Visual Studio Code', 'safe', 'full'],
-  ['Visual Studio Code - Insiders', 'safe', 'full'],
-  ['Visual-Studio-Code', 'safe', 'full'],
-  ['Code - OSS', 'safe', 'full'],
-  ['github-copilot-developer', 'safe', 'full'],
-  ['JetBrains-IU-copilot-intellij', 'safe', 'full'],
-  ['JetBrains-IU/copilot-intellij', 'safe', 'full'],
-  ['Xcode-copilot-xcode', 'safe', 'full'],
-  ['gemini-cli-mcp-client', 'safe', 'full'],
-  ['gemini-cli-mcp-client-skillwire', 'safe', 'full'],
-  ['qwen-cli-mcp-client-skillwire', 'safe', 'full'],
-  ['qwen-code-mcp-client', 'safe', 'full'],
-  ['opencode', 'safe', 'full'],
-  ['kilo', 'safe', 'full'],
-  ['Zed', 'safe', 'full'],
-  ['Windsurf', 'safe', 'full'],
-  ['windsurf-client', 'safe', 'full'],
-  ['Cline', 'safe', 'full'],
-  ['@cline/core', 'safe', 'full'],
-  ['Roo Code', 'safe', 'full'],
-  ['goose', 'safe', 'full'],
-  ['goose-cli', 'safe', 'full'],
-  ['goose-desktop', 'safe', 'full'],
-  ['continue-client', 'safe', 'full'],
-  ['continue-cli-client', 'safe', 'full'],
-  ['Q DEV CLI', 'safe', 'compact'],
-  ['@librechat/api-client', 'safe', 'full'],
-  ['amp-mcp-client', 'safe', 'full'],
-  ['crush', 'safe', 'full'],
-  ['kode', 'safe', 'full'],
-  ['junie-client', 'safe', 'full'],
-  ['antigravity-client', 'safe', 'full'],
-  ['grok-shell-skillwire', 'safe', 'full'],
-  ['dev.warp.Warp-Stable', 'safe', 'full'],
-  ['mcp-inspector', 'plain', 'full'],
-  ['mcp', 'plain', 'full'],
-  ['somebody new', 'plain', 'full'],
+/** What a client introduces itself as, how tool names are spelled for it, and how long a description may be for it. */
+const CLIENTS: readonly (readonly [name: string, names: 'plain' | 'safe', budget?: number])[] = [
+  ['claude-code', 'safe', 2000],
+  ['claude-code (via mcp-remote 0.1.37)', 'safe', 2000],
+  ['claude-ai', 'safe'],
+  ['codex-mcp-client', 'safe'],
+  ['cursor-vscode', 'safe'],
+  ['Visual Studio Code', 'safe'],
+  ['Visual Studio Code - Insiders', 'safe'],
+  ['Visual-Studio-Code', 'safe'],
+  ['Code - OSS', 'safe'],
+  ['github-copilot-developer', 'safe'],
+  ['JetBrains-IU-copilot-intellij', 'safe'],
+  ['JetBrains-IU/copilot-intellij', 'safe'],
+  ['Xcode-copilot-xcode', 'safe'],
+  ['gemini-cli-mcp-client', 'safe'],
+  ['gemini-cli-mcp-client-skillwire', 'safe'],
+  ['qwen-cli-mcp-client-skillwire', 'safe'],
+  ['qwen-code-mcp-client', 'safe'],
+  ['opencode', 'safe'],
+  ['kilo', 'safe'],
+  ['Zed', 'safe'],
+  ['Windsurf', 'safe'],
+  ['windsurf-client', 'safe'],
+  ['Cline', 'safe'],
+  ['@cline/core', 'safe'],
+  ['Roo Code', 'safe'],
+  ['goose', 'safe'],
+  ['goose-cli', 'safe'],
+  ['goose-desktop', 'safe'],
+  ['continue-client', 'safe'],
+  ['continue-cli-client', 'safe'],
+  ['Q DEV CLI', 'safe', 9000],
+  ['@librechat/api-client', 'safe'],
+  ['amp-mcp-client', 'safe'],
+  ['crush', 'safe'],
+  ['kode', 'safe'],
+  ['junie-client', 'safe'],
+  ['antigravity-client', 'safe'],
+  ['grok-shell-skillwire', 'safe'],
+  ['dev.warp.Warp-Stable', 'safe'],
+  ['copilot-cli', 'safe'],
+  ['ai-sdk-mcp-client', 'safe'],
+  ['@langchain/mcp-adapters', 'safe'],
+  ['mcporter', 'safe'],
+  ['grok-cli', 'plain'],
+  ['inspector-cli', 'plain'],
+  ['mcp-test-client', 'plain'],
+  ['mcp-inspector', 'plain'],
+  ['mcp', 'plain'],
+  ['somebody new', 'plain'],
 ];
 
 const PLAIN = ['skill', 'skills.list', 'skills.read', 'skills.search'];
@@ -63,17 +70,68 @@ const about = (answer: Answer): string => toolsOf(answer).find(({ name }) => nam
 const shape = (text: string) => (text.includes('<location>') ? 'full' : 'compact');
 
 test('each client of the table is shown what it can take, whichever way it introduces itself', async (t) => {
-  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
+  // One description alone takes more than any client does.
+  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf', 'x'.repeat(25_000)) });
   const program = startProgram(t, { tree });
-  for (const [client, spelled, describe] of CLIENTS) {
+  for (const [client, spelled, budget = 20_000] of CLIENTS) {
     const expected = spelled === 'safe' ? SAFE : PLAIN;
     const stateless = await program.request('tools/list', modern({}, client));
     assert.deepEqual(namesOf(stateless), expected, client);
-    assert.equal(shape(about(stateless)), describe, client);
-    await program.handshake('2025-11-25', client);
+    const text = about(stateless);
+    assert.ok(text.length <= budget && text.length > budget - 30, `${client}: ${text.length}`);
+    const greeting = await program.handshake('2025-11-25', client);
     const legacy = await program.request('tools/list');
     assert.deepEqual(toolsOf(legacy), toolsOf(stateless), client);
+    // What the model is told about the tools has the names that it sees.
+    const discovered = await program.request('server/discover', modern({}, client));
+    assert.equal(greeting.result.instructions, discovered.result.instructions, client);
+    const told = greeting.result.instructions.match(/\bskills[._]\w+/g);
+    assert.deepEqual(told.sort(), expected.slice(1), client);
   }
+});
+
+test('skills are described in full while that fits what the client takes, then in short, with one warning for each limit', async (t) => {
+  const tree = makeTree(t);
+  const write = (count: number) => {
+    for (let nth = 0; nth < count; nth++)
+      tree.write(
+        `skills/s${nth}/SKILL.md`,
+        skillText(`s${nth}`, 'Does something that takes a while to say. '.repeat(5)),
+      );
+  };
+  write(2);
+  const program = startProgram(t, { tree });
+  const text = async (client: string) => about(await program.request('tools/list', modern({}, client)));
+  for (const client of ['claude-code', 'somebody new']) assert.equal(shape(await text(client)), 'full', client);
+  write(50);
+  await program.call('skills.list', {});
+  assert.equal(shape(await text('somebody new')), 'full');
+  assert.equal(shape(await text('codex-mcp-client')), 'full');
+  assert.doesNotMatch(program.stderr(), /warn/);
+  assert.equal(shape(await text('claude-code')), 'compact');
+  write(100);
+  await program.call('skills.list', {});
+  for (const client of ['claude-code', 'codex-mcp-client', 'somebody new', 'grok-cli'])
+    assert.equal(shape(await text(client)), 'compact', client);
+  assert.ok((await text('grok-cli')).length > 19_900);
+  await program.end();
+  assert.deepEqual(
+    warnings(program, tree.path).map((line) => /of (.*) is longer than the (\d+) characters/.exec(line)?.slice(1)),
+    [
+      ['50 skills', '2000'],
+      ['100 skills', '20000'],
+    ],
+  );
+});
+
+test('the tool that lists the skills asks never to be kept from the model (13.1)', async (t) => {
+  const program = startProgram(t, { tree: makeTree(t) });
+  const { result } = await program.request('tools/list', modern({}, 'claude-code'));
+  const marked = result.tools.filter(({ _meta }: Answer) => _meta !== undefined);
+  assert.deepEqual(
+    marked.map(({ name, _meta }: Answer) => [name, _meta]),
+    [['skill', { 'anthropic/alwaysLoad': true }]],
+  );
 });
 
 test('every spelling answers a call, whoever calls', async (t) => {
@@ -137,11 +195,11 @@ test('an agent that is shown compact names loads them by just those', async (t) 
     '.claude/skills/pdf/SKILL.md': skillText('pdf', 'a < b & c > d'),
     '.codex/skills/pdf/SKILL.md': skillText('pdf'),
   });
-  const program = startProgram(t, { tree });
+  const program = startProgram(t, { tree, args: ['--describe', 'compact'] });
   await program.handshake('2025-11-25', 'claude-code');
   const text = await program.description();
   assert.match(text, /\n- claude:pdf: a &lt; b &amp; c &gt; d\n- codex:pdf: About pdf\n/);
   assert.match(await program.skill('claude:pdf'), /^Loading: claude:pdf\n/);
-  await program.handshake('2025-11-25', 'somebody new');
-  assert.deepEqual(await names(program), ['claude:pdf', 'codex:pdf']);
+  const full = startProgram(t, { tree });
+  assert.deepEqual(await names(full), ['claude:pdf', 'codex:pdf']);
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createSkillwire } from '../../src/index.ts';
 import { ERAS } from '../harness/host.ts';
-import { type Answer, startProgram } from '../harness/program.ts';
+import { createPeer } from '../harness/peer.ts';
+import { type Answer, modern, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
 const FILES = {
@@ -60,4 +62,18 @@ test('--no-prompts leaves prompts out altogether', async (t) => {
   for (const method of ['prompts/list', 'prompts/get']) {
     assert.equal((await program.request(method)).error.code, -32601);
   }
+});
+
+test('a prompt of an embedder is listed beside the skills, and a client with skills of its own sees it too', async (t) => {
+  const tree = makeTree(t, FILES);
+  const get = () => ({ messages: [] });
+  const source = { name: 'mine', load: async () => ({ prompts: [{ definition: { name: 'greet' }, get }] }) };
+  const options = { cwd: tree.path, home: tree.at('home'), autoRefresh: false, skipOwn: true, sources: [source] };
+  const skillwire = createSkillwire(options);
+  t.after(() => skillwire.close());
+  const peer = createPeer(skillwire.handle);
+  const namesFor = async (client: string) =>
+    (await peer.request('prompts/list', modern({}, client))).result.prompts.map(({ name }: Answer) => name);
+  assert.deepEqual(await namesFor('somebody new'), ['My Notes', 'claude:pdf', 'codex:pdf', 'greet']);
+  assert.deepEqual(await namesFor('codex-mcp-client'), ['claude__pdf', 'greet']);
 });

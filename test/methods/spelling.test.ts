@@ -4,7 +4,7 @@ import { createNameTable, LONGEST_SAFE_NAME, SHORT_NAMES } from '../../src/metho
 import { hashOf } from '../../src/text.ts';
 
 const table = (names: readonly string[], servers: readonly string[] = []) =>
-  createNameTable(new Map(names.map((name) => [name, name])), servers);
+  createNameTable('tool', new Map(names.map((name) => [name, name])), servers);
 const spell = (names: readonly string[], servers: readonly string[] = []) => {
   const { spell } = table(names, servers);
   return names.map((name) => spell(name, LONGEST_SAFE_NAME));
@@ -29,9 +29,8 @@ for (const [name, spelling] of ALONE) {
   test(`${name.slice(0, 30)} is spelled ${spelling.slice(0, 40)}, alone and beside others (11.6)`, () => {
     assert.deepEqual(spell([name]), [spelling]);
     assert.equal(spell([name, '测试', 'other:tool', 'ein anderer'])[0], spelling);
-    for (const shown of ['plain', 'safe'] as const)
-      for (const one of [name, spelling])
-        assert.deepEqual(table([name]).find(one, shown), { kind: 'found', item: name });
+    for (const limit of [undefined, LONGEST_SAFE_NAME] as const)
+      for (const one of [name, spelling]) assert.equal(table([name]).find(one, limit), name);
   });
 }
 
@@ -40,8 +39,8 @@ test('what lost characters never comes to mean another that lost as many (11.6)'
   const [after, other] = spell(['数据分析', '测试测试']);
   assert.equal(after, before);
   assert.notEqual(other, before);
-  assert.deepEqual(table(['测试测试']).find(String(before), 'safe'), { kind: 'missing' });
-  assert.deepEqual(table(['测试测试']).find('____', 'safe'), { kind: 'missing' });
+  assert.equal(table(['测试测试']).find(String(before), LONGEST_SAFE_NAME), undefined);
+  assert.equal(table(['测试测试']).find('____', LONGEST_SAFE_NAME), undefined);
 });
 
 test('of names that clash each carries its hash, and the bare spelling means none of them (11.23)', () => {
@@ -53,18 +52,17 @@ test('of names that clash each carries its hash, and the bare spelling means non
     'my_db__keep',
   ]);
   const { find } = table(names);
-  for (const shown of ['plain', 'safe'] as const) {
-    assert.deepEqual(find('my_db__drop', shown), { kind: 'ambiguous', spellings: spellings.slice(0, 2) });
+  for (const limit of [undefined, LONGEST_SAFE_NAME] as const) {
+    const message = `invalid params: tool "my_db__drop" is ambiguous; use one of these names: ${spellings.slice(0, 2).join(', ')}`;
+    assert.throws(() => find('my_db__drop', limit), { code: -32602, message });
     for (const [at, name] of names.entries()) {
-      assert.deepEqual(find(name, shown), { kind: 'found', item: name });
-      assert.deepEqual(find(String(spellings[at]), shown), { kind: 'found', item: name });
+      assert.equal(find(name, limit), name);
+      assert.equal(find(String(spellings[at]), limit), name);
     }
   }
   // What a client was shown while they clashed still means the same when one has left.
-  assert.deepEqual(table(['my_db:drop']).find(withHash('my_db__drop', 'my_db:drop'), 'safe'), {
-    kind: 'found',
-    item: 'my_db:drop',
-  });
+  const alone = table(['my_db:drop']);
+  assert.equal(alone.find(withHash('my_db__drop', 'my_db:drop'), LONGEST_SAFE_NAME), 'my_db:drop');
 });
 
 test('where two configured servers are spelled alike, names carry the hash while only one is there (11.23)', () => {
@@ -72,17 +70,17 @@ test('where two configured servers are spelled alike, names carry the hash while
   for (const name of ['my.db:drop', 'my_db:drop', 'a:b__c', 'a__b:c']) {
     const bare = name.replace('.', '_').replace(':', '__');
     assert.deepEqual(spell([name], servers), [withHash(bare, name)]);
-    assert.equal(table([name], servers).find(bare, 'safe').kind, 'ambiguous');
+    assert.throws(() => table([name], servers).find(bare, LONGEST_SAFE_NAME), /is ambiguous/);
   }
   for (const name of ['a:c', 'other:b__c']) assert.deepEqual(spell([name], servers), [name.replace(':', '__')]);
 });
 
 test('a plain name that is another one spelled safely means itself to whoever is shown plain names (11.23)', () => {
   const { find, spell } = table(['my_notes', 'my.notes']);
-  assert.deepEqual(find('my_notes', 'plain'), { kind: 'found', item: 'my_notes' });
-  assert.equal(find('my_notes', 'safe').kind, 'ambiguous');
+  assert.equal(find('my_notes', undefined), 'my_notes');
+  assert.throws(() => find('my_notes', LONGEST_SAFE_NAME), /is ambiguous/);
   for (const name of ['my_notes', 'my.notes'])
-    assert.deepEqual(find(spell(name, LONGEST_SAFE_NAME), 'safe'), { kind: 'found', item: name });
+    assert.equal(find(spell(name, LONGEST_SAFE_NAME), LONGEST_SAFE_NAME), name);
 });
 
 test('a name made to look like the hash of another takes nothing over (11.23)', () => {
@@ -92,9 +90,8 @@ test('a name made to look like the hash of another takes nothing over (11.23)', 
   const { find, spell: speller } = table(names);
   const spellings = names.map((name) => speller(name, LONGEST_SAFE_NAME));
   assert.equal(new Set(spellings).size, 3);
-  assert.equal(find(spelling, 'safe').kind, 'ambiguous');
-  for (const [at, name] of names.entries())
-    assert.deepEqual(find(String(spellings[at]), 'safe'), { kind: 'found', item: name });
+  assert.throws(() => find(spelling, LONGEST_SAFE_NAME), /is ambiguous/);
+  for (const [at, name] of names.entries()) assert.equal(find(String(spellings[at]), LONGEST_SAFE_NAME), name);
 });
 
 test('10,000 names are spelled in little time, all differently, in the right characters and length', () => {
@@ -104,7 +101,7 @@ test('10,000 names are spelled in little time, all differently, in the right cha
     names,
     Array.from({ length: 50 }, (_, at) => `server-${at}`),
   );
-  for (const longest of [LONGEST_SAFE_NAME, SHORT_NAMES]) {
+  for (const longest of [LONGEST_SAFE_NAME, SHORT_NAMES] as const) {
     const spellings = names.map((name) => spell(name, longest));
     assert.equal(new Set(spellings).size, names.length);
     for (const one of spellings) assert.match(one, /^[A-Za-z0-9_-]+$/);

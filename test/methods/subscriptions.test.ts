@@ -1,37 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Refreshed } from '../../src/catalog/registry.ts';
-import { createSubscriptions } from '../../src/methods/subscriptions.ts';
+import { createList, type Feature } from '../../src/methods/lists.ts';
+import { createSubscribers } from '../../src/methods/subscribers.ts';
+import { listenMethod } from '../../src/methods/subscriptions.ts';
+import type { Snapshot } from '../../src/model.ts';
 import type { Call } from '../../src/protocol/index.ts';
 import { delay } from '../../src/wait.ts';
 import { createGate } from '../harness/peer.ts';
 
+/** A list that differs between any two snapshots. */
+const TOOLS: Feature = {
+  name: 'tools',
+  methods: [],
+  lists: ({ generation }) => [createList('tools', [{ name: String(generation) }], ({ name }) => name)],
+};
+const snapshotOf = (generation: number) => ({ generation, isComplete: true }) as Snapshot;
+
 test('a list that changes while a subscription reads its files is told of, after the acknowledgement', async () => {
   const gate = createGate();
-  let refreshed = (_event: Refreshed) => {};
-  const { methods, close } = createSubscriptions(
-    {
-      onRefresh(hear) {
-        refreshed = hear;
-      },
-    },
-    { wasListed: () => true },
-    [{ key: 'toolsListChanged', method: 'notifications/tools/list_changed', differs: () => true }],
-    {
-      async subscribe(uris, subscriber) {
-        await gate.pass();
-        subscriber.begin(uris);
-      },
-    },
-    assert.ifError,
-  );
+  const listeners: ((event: Refreshed) => void)[] = [];
+  const subscribers = createSubscribers({ onRefresh: (hear) => void listeners.push(hear) }, assert.ifError);
+  const lookUp = async () => {
+    await gate.pass();
+    return undefined;
+  };
+  const listen = listenMethod({ lookUp }, subscribers, [TOOLS]);
   const told: string[] = [];
   const cancel = new AbortController();
   const call = { id: 1, peer: {}, signal: cancel.signal, notify: (method: string) => void told.push(method) };
   const params = { notifications: { toolsListChanged: true, resourceSubscriptions: ['skill://claude/pdf/f'] } };
-  const answer = methods[0]?.run(params, call as unknown as Call);
+  const answer = listen.run(params, call as unknown as Call);
   const change = { added: 1, changed: 0, removed: 0 };
-  refreshed({ before: {}, after: {}, change, reason: 'watch' } as Refreshed);
+  listeners[0]?.({ before: snapshotOf(1), after: snapshotOf(2), change, reason: 'watch', milliseconds: 1 });
   await delay(50);
   assert.deepEqual(told, []);
   gate.open();
@@ -39,5 +40,5 @@ test('a list that changes while a subscription reads its files is told of, after
   assert.deepEqual(told, ['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed']);
   cancel.abort();
   await answer;
-  close();
+  subscribers.close();
 });

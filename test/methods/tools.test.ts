@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createToolTable } from '../../src/methods/tools.ts';
+import type { Registry } from '../../src/catalog/registry.ts';
+import { createTools } from '../../src/methods/tools.ts';
 import type { Snapshot, Tool } from '../../src/model.ts';
+import { createDispatcher, legacyEra } from '../../src/protocol/index.ts';
+import { createPeer } from '../harness/peer.ts';
 
-const OPTIONS = { names: 'auto', describe: 'auto', descriptionBudget: undefined, omitForExtension: false } as const;
-const PEER = { client: undefined, capabilities: new Set<string>(), extensions: new Set<string>() };
+const OPTIONS = {
+  names: 'auto',
+  describe: 'auto',
+  descriptionBudget: undefined,
+  skipOwn: false,
+  omitForExtension: false,
+} as const;
 
 const tool = (name: string, says: string): Tool => ({
   name,
@@ -12,17 +20,17 @@ const tool = (name: string, says: string): Tool => ({
   run: () => ({ content: [{ type: 'text', text: says }] }),
 });
 
-test("a tool of an embedder's takes the name of none of ours, and is in no list twice (11.23)", () => {
-  const own = tool('skill', 'ours');
+test("a tool of an embedder's takes the name of none of ours, and is in no list twice (11.23)", async () => {
   const tools = [tool('skill', 'theirs'), tool('more', 'first'), tool('more', 'second')];
   const part: Partial<Snapshot> = { tools, servers: [] };
   const snapshot = part as Snapshot;
-  const table = createToolTable([own], OPTIONS);
-  const { tools: listed } = JSON.parse(`${table.list(snapshot, PEER).page(undefined).body}}`);
-  assert.deepEqual(listed, [
+  const registry: Partial<Registry> = { ready: async () => snapshot, complete: async () => snapshot };
+  const { methods, size } = createTools(registry as Registry, [tool('skill', 'ours')], (all) => all, OPTIONS);
+  const peer = createPeer(createDispatcher([legacyEra({ methods, notifications: [] })], () => {}));
+  assert.deepEqual((await peer.request('tools/list')).result.tools, [
     { inputSchema: { type: 'object' }, name: 'skill' },
     { inputSchema: { type: 'object' }, name: 'more' },
   ]);
-  assert.deepEqual(table.find(snapshot, 'skill', PEER), { kind: 'found', item: own });
-  assert.deepEqual(table.find(snapshot, 'more', PEER), { kind: 'found', item: snapshot.tools[1] });
+  assert.equal(size(snapshot), 2);
+  assert.deepEqual([await peer.call('skill'), await peer.call('more')], ['ours', 'first']);
 });

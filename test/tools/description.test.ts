@@ -48,13 +48,33 @@ test('compact: a character is never cut in two', () => {
   }
 });
 
+test('auto: full as long as that fits the budget, compact from the next character on, and never over it (13.4)', () => {
+  const listed = Array.from({ length: 30 }, (_, at) => one(`skill${at}`, `Does & means <thing> ${at} `.repeat(6)));
+  const view = { spell: (name: string) => name, shows: () => true };
+  const full = describeSkills(listed, { ...view, describe: 'full', budget: 0 }, 'skills.search');
+  let compacted = 0;
+  const auto = (budget: number) =>
+    describeSkills(listed, { ...view, describe: 'auto', budget }, 'skills.search', () => void compacted++);
+  assert.equal(auto(full.length), full);
+  assert.equal(auto(20_000), full);
+  assert.equal(compacted, 0);
+  assert.equal(auto(full.length - 1), compact(listed, full.length - 1, 'skills.search'));
+  for (let budget = 100; budget < full.length; budget += 83) assert.ok(auto(budget).length <= budget);
+  assert.equal(compacted, 1 + Math.ceil((full.length - 100) / 83));
+});
+
 test('10,000 skills are described in little time, whatever the form', () => {
   const listed = Array.from({ length: 10_000 }, (_, at) =>
     one(`skill-${at}`, `Works on things of kind ${at}. `.repeat(8)),
   );
-  for (const describe of ['full', 'compact', 'list'] as const) {
+  for (const [describe, budget] of [
+    ['full', 2000],
+    ['compact', 2000],
+    ['list', 2000],
+    ['auto', 20_000],
+  ] as const) {
     const start = performance.now();
-    describeSkills(listed, { describe, budget: 2000, spell: (name) => name, shows: () => true }, 'search');
+    describeSkills(listed, { describe, budget, spell: (name) => name, shows: () => true }, 'search');
     // Some tens of milliseconds for the first full one, less than one for a compact one.
     assert.ok(performance.now() - start < 1500, describe);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
-import { SKILL_INPUT_SCHEMA, SkillInput } from '../../src/tools/skill.ts';
+import { SKILL_INPUT } from '../../src/tools/skill.ts';
 import { startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
@@ -36,10 +36,10 @@ const INPUTS: readonly (readonly [json: string, good: boolean])[] = [
 ];
 
 test('the JSON Schema that clients see and the schema that is applied agree', () => {
-  const seen = new Ajv2020({ strict: true }).compile(SKILL_INPUT_SCHEMA);
+  const seen = new Ajv2020({ strict: true }).compile(SKILL_INPUT.schema);
   for (const [json, good] of INPUTS) {
     assert.equal(seen(JSON.parse(json)), good, `clients: ${json}`);
-    assert.equal(v.safeParse(SkillInput, JSON.parse(json)).success, good, `server: ${json}`);
+    assert.equal(v.safeParse(SKILL_INPUT.check, JSON.parse(json)).success, good, `server: ${json}`);
   }
 });
 

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { renameSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
-import { createResourceUpdates } from '../../src/methods/resource-updates.ts';
-import type { ListedSkill, Snapshot, Template } from '../../src/model.ts';
+import type { Refreshed } from '../../src/catalog/registry.ts';
+import { createSubscribers } from '../../src/methods/subscribers.ts';
+import { listenMethod } from '../../src/methods/subscriptions.ts';
+import type { Snapshot, Template } from '../../src/model.ts';
+import type { Call } from '../../src/protocol/index.ts';
 import { type Answer, modern, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
@@ -73,25 +76,52 @@ test('a subscription that is cancelled while its files are looked at frees its i
   );
 });
 
-test('spellings of one URI are one resource, looked at once, and no template is matched', async () => {
+test('spellings of one URI are one resource, looked at once, and templates are matched only at the start', async () => {
   const matched: string[] = [];
   const template = { matches: (uri: string) => matched.push(uri) > 0 } as unknown as Template;
-  const uris = { roots: new Map([['skill://claude/pdf', {} as ListedSkill]]), rootOf: () => undefined };
-  const snapshot = { uris, resources: new Map(), templates: [template] } as unknown as Snapshot;
   const looks: string[] = [];
-  const updates = createResourceUpdates(
-    { onRefresh: () => {}, ready: async () => snapshot },
-    { complete: async () => snapshot },
-    async (_snapshot, uri) => looks.push(uri),
-    assert.ifError,
-  );
-  const served: string[] = [];
+  let versions = 0;
+  const version = async (path: string) => {
+    looks.push(path);
+    return `version ${versions++}`;
+  };
+  const listed = { skill: { files: { version } } };
+  const uris = { roots: new Map([['skill://claude/pdf', listed]]), rootOf: () => undefined };
+  const snapshot = { uris, resources: new Map(), templates: [template] } as unknown as Snapshot;
+  const listeners: ((event: Refreshed) => void)[] = [];
+  const subscribers = createSubscribers({ onRefresh: (hear) => void listeners.push(hear) }, assert.ifError);
+  const listen = listenMethod({ lookUp: async (look) => look(snapshot) }, subscribers, []);
   const spelled = ['skill://claude/pdf/%61', 'skill://claude/pdf/a', 'skill://cl%61ude/pdf/a', 'other://x'];
-  const subscriber = { begin: (all: readonly string[]) => void served.push(...all), update: () => {} };
-  await updates.subscribe(spelled, subscriber, new AbortController().signal);
-  assert.deepEqual(served, ['skill://claude/pdf/%61']);
-  assert.deepEqual(looks, ['skill://claude/pdf/a']);
-  assert.deepEqual(matched, []);
+  const told: object[] = [];
+  const subscribe = async (id: number, uris: readonly string[]) => {
+    const isTold = new Promise<void>((done) => {
+      const notify = (method: string, params: object) => {
+        told.push({ id, method: method.split('/').at(-1), ...params });
+        done();
+      };
+      const call = { id, signal: new AbortController().signal, notify } as unknown as Call;
+      void listen.run({ notifications: { resourceSubscriptions: uris } }, call);
+    });
+    await isTold;
+  };
+  await subscribe(1, spelled);
+  const notifications = { resourceSubscriptions: ['skill://claude/pdf/%61'] };
+  const tag = (id: number) => ({ 'io.modelcontextprotocol/subscriptionId': id });
+  assert.deepEqual(told.splice(0), [{ id: 1, method: 'acknowledged', _meta: tag(1), notifications }]);
+  assert.deepEqual(looks.splice(0), ['a']);
+  await subscribe(2, spelled.slice(1));
+  assert.deepEqual([told.splice(0).length, looks.splice(0)], [1, ['a']]);
+  const change = { added: 0, changed: 0, removed: 0 };
+  listeners[0]?.({ before: snapshot, after: snapshot, change, reason: 'test', milliseconds: 1 });
+  while (told.length < 2) await new Promise((done) => setImmediate(done));
+  const reason = { 'skillwire/reason': 'resource changed (test)' };
+  assert.deepEqual(told, [
+    { id: 1, method: 'updated', uri: spelled[0], _meta: { ...tag(1), ...reason } },
+    { id: 2, method: 'updated', uri: spelled[1], _meta: { ...tag(2), ...reason } },
+  ]);
+  assert.deepEqual(looks, ['a'], 'once for both');
+  assert.deepEqual(matched, ['other://x', 'other://x'], 'once for each subscription');
+  subscribers.close();
 });
 
 test('a client that subscribes to several spellings of a URI is told once, by the first', async (t) => {

@@ -1,0 +1,79 @@
+/** What the server's own tools have in common: their annotations, their arguments, the form of their results. */
+import * as v from 'valibot';
+import type { ToolResult } from '../model.ts';
+import { invalidParams } from '../protocol/index.ts';
+import { echo } from '../text.ts';
+
+/** A provider, a plugin and a name, each as long as a path may be. Longer texts cost time to compare and match nothing. */
+export const LONGEST_SKILL_NAME = 4096;
+/** Characters of a query; several sentences. */
+export const LONGEST_QUERY = 500;
+/** Lines of a list in a text result; the structured result has all items. */
+export const MOST_LINES = 50;
+
+/** Codex asks its user for approval unless all of these are given. */
+export const READ_ONLY = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+/** One argument: the check of its value, and beside it the JSON Schema of the same that clients are shown. */
+export interface Argument {
+  readonly check: v.GenericSchema;
+  readonly schema: object;
+}
+
+/** A text that is not blank. `message`: for a value that is missing, blank, not text or too long. */
+export function requiredText(most: number, message: string, description: string, tooLong = message) {
+  return {
+    check: v.pipe(v.string(message), v.maxLength(most, tooLong), v.regex(/\S/, message)),
+    schema: { type: 'string', minLength: 1, maxLength: most, pattern: '\\S', description },
+  };
+}
+
+/** The JSON Schema of an object that has these members and no others. */
+export function objectSchema(members: Readonly<Record<string, unknown>>, required = Object.keys(members)) {
+  return {
+    type: 'object',
+    properties: members,
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+}
+
+/** The input of a tool that takes these arguments and no others. */
+export function inputOf<T extends Readonly<Record<string, Argument>>>(args: T) {
+  const pick = (member: keyof Argument) =>
+    Object.fromEntries(Object.entries(args).map(([name, one]) => [name, one[member]]));
+  const required = Object.keys(args).filter((name) => args[name]?.check.type !== 'optional');
+  return {
+    check: v.strictObject(pick('check') as { readonly [K in keyof T]: T[K]['check'] }),
+    schema: objectSchema(pick('schema'), required),
+  };
+}
+
+/** Throws "invalid params", with a message for the author of the call: a model or a person. */
+export function checkedArguments<T extends v.ObjectEntries>(
+  { check }: { readonly check: v.StrictObjectSchema<T, undefined> },
+  args: unknown,
+): v.InferOutput<v.StrictObjectSchema<T, undefined>> {
+  const parsed = v.safeParse(check, args);
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  if (issue.type !== 'strict_object') throw invalidParams(issue.message);
+  const key = String(issue.path?.[0]?.key);
+  const missing = Object.hasOwn(check.entries, key) ? check.entries[key] : undefined;
+  if (missing) throw invalidParams(v.safeParse(missing, undefined).issues?.[0].message ?? `${key} is required`);
+  throw invalidParams(`there is no argument "${echo(key)}"; this tool takes ${Object.keys(check.entries).join(', ')}`);
+}
+
+export function success(text: string): ToolResult {
+  return { content: [{ type: 'text', text }] };
+}
+
+/** A failure that the model can do something about: a result, not an exception. */
+export function failure(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
