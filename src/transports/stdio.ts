@@ -4,17 +4,17 @@
  * Always true:
  * - only messages are written;
  * - while the output is full, no request is begun and nothing is read, so for a client that does not read no more waits
- *   than the answers to requests that were begun before;
- * - once the input ends or `stop` fires, requests that were read are answered, the answers are flushed, and the promise
- *   settles; it also settles when the client does not read the answers.
+ *   than the replies to requests that were begun before;
+ * - once the input ends or `stop` fires, requests that were read are answered, the replies are flushed, and the promise
+ *   settles; it also settles when the client does not read the replies.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
   createLineSplitter,
   createSession,
-  encodeError,
+  type EncodedReply,
+  errorReply,
   type Handle,
-  idIn,
   invalidRequest,
   parseError,
 } from '../protocol/index.ts';
@@ -27,7 +27,7 @@ export interface Pipes {
 export interface StdioOptions {
   /** Fires when nothing more should be read. */
   readonly stop: AbortSignal;
-  /** After the last read: how long the client may take no byte of the answers. */
+  /** After the last read: how long the client may take no byte of the replies. */
   readonly lastFlushMs: number;
   /** Called after the last read, before the requests in flight are waited for. */
   readonly onLast?: () => void;
@@ -39,208 +39,177 @@ export async function serveStdio(
   { stop, onLast, lastFlushMs }: StdioOptions,
 ): Promise<void> {
   const writer = createWriter(output);
-  const session = createSession(writer.send);
-  const notify = (text: string, mayDrop: boolean) => {
+  const send = (text: string, mayDrop = false) => {
     if (!mayDrop || !writer.isFull()) writer.send(text);
   };
-  const exchange = { reply: writer.send, notify };
+  const session = createSession(send);
+  let replied = 0;
+  const exchange = {
+    reply(reply: EncodedReply) {
+      replied += reply.length;
+      writer.reply(reply);
+    },
+    notify: send,
+  };
   const waiting: string[] = [];
   const inFlight = new Set<Promise<void>>();
   const lines = createLineSplitter({
     line: (text) => void waiting.push(text),
-    tooLong: (limit, start, end) =>
-      writer.send(encodeError(idIn(start, end), invalidRequest(`a line is over ${limit} bytes`))),
-    notText: () => writer.send(encodeError(null, parseError('a line is not UTF-8'))),
+    tooLong: (limit, id) => writer.reply(errorReply(id, invalidRequest(`a line is over ${limit} bytes`))),
+    notText: () => writer.reply(errorReply(null, parseError('a line is not UTF-8'))),
   });
 
-  function begin(text: string): Promise<void> {
-    const done = handle(session, text, exchange).finally(() => inFlight.delete(done));
-    inFlight.add(done);
-    return done;
-  }
-  const beginSome = (most: number) => waiting.splice(0, most).map(begin);
-  /** Begins with a few requests, and with more in each turn as long as their answers are small. */
-  async function beginInTurns(): Promise<void> {
+  const beginSome = (most: number) =>
+    waiting.splice(0, most).map((text) => {
+      const done = handle(session, text, exchange).then(() => void inFlight.delete(done));
+      inFlight.add(done);
+      return done;
+    });
+  /** Begins with a few requests, and with more in each turn as long as their replies are small. */
+  async function beginAll(): Promise<void> {
     let most = LINES_AT_ONCE;
     do {
-      await writer.turn();
-      const before = writer.total();
+      await writer.drained();
+      const before = replied;
       const begun = beginSome(most);
-      // Large answers take a moment to make, and only then show whether the client reads them.
-      if (waiting.length > 0) await Promise.race([Promise.all(begun), wait(TURN_MS)]);
-      most = writer.total() - before > LARGE_TURN ? 1 : Math.min(2 * most, LINES_PER_TURN);
-    } while (waiting.length > 0 && !writer.isBroken());
+      // Large replies take a moment to make, and only then show whether the client reads them.
+      if (waiting.length > 0)
+        await Promise.race([Promise.all(begun), new Promise((done) => setTimeout(done, TURN_MS))]);
+      most = replied - before > LARGE_TURN ? 1 : Math.min(2 * most, LINES_PER_TURN);
+    } while (waiting.length > 0 && !writer.broken.aborted);
   }
-  /** Begins the waiting requests: a few at once, for a client that sends one at a time; many in turns, which takes longer. */
-  function beginAll(): Promise<void> | undefined {
-    const isBurst = waiting.length > LINES_AT_ONCE || inFlight.size + waiting.length > LINES_PER_TURN;
-    if (writer.isFull() || isBurst) return beginInTurns();
+  function begin(): Promise<void> | undefined {
+    if (writer.isFull() || waiting.length > LINES_AT_ONCE) return beginAll();
     beginSome(LINES_AT_ONCE);
     return undefined;
   }
 
-  const hasEnded = await readAll(input, {
-    stop,
-    broken: writer.broken,
-    stalledMs: lastFlushMs,
-    push: lines.push,
-    begin: beginAll,
-    onEnd: () => writer.breakIfUnread(lastFlushMs),
-  });
+  await readAll(input, { push: lines.push, begin, stalledMs: lastFlushMs, until: [stop, writer.broken] });
+  writer.breakIfUnread(lastFlushMs);
   // A line that `stop` cut off is not a request.
-  if (hasEnded) lines.end();
+  if (!stop.aborted) lines.end();
   await beginAll();
   onLast?.();
-  await Promise.race([Promise.all(inFlight), writer.broken]);
+  await Promise.race([Promise.all(inFlight), writer.whenBroken]);
   session.end();
-  await Promise.race([writer.flush(), writer.broken]);
+  await Promise.race([writer.flushed(), writer.whenBroken]);
   writer.close();
 }
 
 // --- internal ---
 
-// One chunk can hold a thousand small requests, each with an answer of 20 MB. After a few requests the answers are
+// One chunk can hold a thousand small requests, each with a reply of 20 MB. After a few requests the replies are
 // written, which shows how large they are and whether the client reads them.
 const LINES_AT_ONCE = 4;
 const LINES_PER_TURN = 32;
-// Characters. After a turn with more, requests are begun one by one.
+// Bytes. After a turn with more, requests are begun one by one.
 const LARGE_TURN = 8 * 1024 * 1024;
 // A request that takes longer waits for an upstream server, and the others should not wait with it.
 const TURN_MS = 250;
-
-// Characters. Answers that are ready together leave in one write, up to this length: one text can grow only so long.
-const MAX_JOINED = 1024 * 1024;
-
-const wait = (milliseconds: number) => new Promise<void>((done) => void setTimeout(done, milliseconds));
-
 // The end of the input is seen only by reading up to it. After a stall this many bytes more are read for that.
 const MAX_READ_AHEAD = 1024 * 1024;
 
+const NEWLINE = Buffer.from('\n');
+// Bytes. Most replies are shorter; copying this many takes some 10 microseconds.
+const LONG_PIECE = 64 * 1024;
+
 interface Reading {
-  readonly stop: AbortSignal;
-  readonly broken: Promise<void>;
-  /** After a pause this long, up to MAX_READ_AHEAD bytes are read. */
-  readonly stalledMs: number;
   push(chunk: Uint8Array): void;
-  /** Begins the requests that were pushed; gives a promise when that takes longer. */
+  /** Begins the requests that were pushed; gives a promise when nothing more should be read until it settles. */
   begin(): Promise<void> | undefined;
-  /** Called when nothing more is read, before the last requests are begun. */
-  onEnd(): void;
+  /** After a pause this long, up to MAX_READ_AHEAD bytes are read all the same. */
+  readonly stalledMs: number;
+  readonly until: readonly AbortSignal[];
 }
 
-/** Reads the input, and pauses it while requests wait to be begun. True: the input ended by itself. */
-function readAll(input: Readable, { stop, broken, stalledMs, push, begin, onEnd }: Reading): Promise<boolean> {
-  return new Promise((done) => {
-    let isOver = false;
-    let begun = Promise.resolve();
-    let readAhead: number | undefined;
-    const onChunk = (chunk: Uint8Array) => {
-      push(chunk);
-      if (readAhead !== undefined) {
-        readAhead += chunk.length;
-        if (readAhead > MAX_READ_AHEAD) input.pause();
-        return;
-      }
-      const beginning = begin();
-      // Pause and resume cost a client that sends one request at a time a tenth of its time, so only when needed.
-      if (!beginning) return;
-      input.pause();
-      readAhead = 0;
-      const stalled = setTimeout(() => input.resume(), stalledMs);
-      begun = beginning.then(() => {
-        clearTimeout(stalled);
-        readAhead = undefined;
-        if (!isOver) input.resume();
-      });
-    };
-    const finish = (hasEnded: boolean) => {
-      if (isOver) return;
-      isOver = true;
-      onEnd();
-      input.off('data', onChunk);
-      input.pause();
-      void begun.then(() => done(hasEnded));
-    };
-    if (stop.aborted) return finish(false);
-    input.on('data', onChunk);
-    // An input that breaks has ended: the client that could be told is gone.
-    for (const event of ['end', 'close', 'error']) input.once(event, () => finish(true));
-    stop.addEventListener('abort', () => finish(false), { once: true });
-    void broken.then(() => finish(false));
-  });
-}
-
-/** Writes lines to the output, and knows whether it is full or broken. */
-function createWriter(output: Writable) {
-  let pending: string[] = [];
-  let size = 0;
-  let total = 0;
-  let drained: Promise<void> | undefined;
-  let onDrain = () => {};
-  let writes = 0;
-  let isBroken = false;
-  let close = () => {};
-  const broken = new Promise<void>((done) => {
-    close = () => {
-      isBroken = true;
+/** Reads the input to its end, or until a signal fires. An input that breaks has ended: its client is gone. */
+function readAll(input: Readable, { push, begin, stalledMs, until }: Reading): Promise<void> {
+  const isOver = () => until.some((signal) => signal.aborted);
+  const resume = () => void (isOver() || input.resume());
+  let isPaused = false;
+  let ahead = 0;
+  const onChunk = (chunk: Uint8Array) => {
+    push(chunk);
+    ahead += chunk.length;
+    if (isPaused && ahead > MAX_READ_AHEAD) input.pause();
+    // Pause and resume cost a client that sends one request at a time a tenth of its time, so only when needed.
+    const begun = isPaused ? undefined : begin();
+    if (!begun) return;
+    input.pause();
+    isPaused = true;
+    ahead = 0;
+    const stalled = setTimeout(resume, stalledMs);
+    void begun.then(() => {
+      clearTimeout(stalled);
+      isPaused = false;
+      resume();
+    });
+  };
+  return new Promise<void>((done) => {
+    const finish = () => {
+      input.off('data', onChunk).pause();
       done();
-      onDrain();
     };
+    if (isOver()) return finish();
+    input.on('data', onChunk);
+    for (const event of ['end', 'close', 'error']) input.once(event, finish);
+    for (const signal of until) signal.addEventListener('abort', finish, { once: true });
   });
+}
+
+/** Writes lines to the output; those of one turn leave together. */
+function createWriter(output: Writable) {
+  let taken = 0;
+  let turn: Uint8Array[] = [];
+  const life = new AbortController();
+  const close = () => life.abort();
+  const whenBroken = new Promise<void>((done) => life.signal.addEventListener('abort', () => done()));
   output.on('error', close);
   output.once('close', close);
-  output.on('drain', () => onDrain());
+  const countTaken = () => void taken++;
 
-  function write(): void {
-    const text = pending.join('');
-    pending = [];
-    size = 0;
-    if (text === '' || isBroken || !output.writable) return;
-    // As bytes: a queue of texts is limited to 2 GB, and past that ends the process.
-    if (output.write(Buffer.from(text), () => writes++) || drained) return;
-    drained = new Promise((done) => {
-      onDrain = () => {
-        drained = undefined;
-        done();
-      };
-    });
+  function write(pieces: readonly Uint8Array[]): void {
+    if (turn.length === 0) queueMicrotask(flush);
+    turn.push(...pieces, NEWLINE);
+  }
+
+  /** A long piece leaves as it is. Short ones are copied together: a system call with many pieces takes longer. */
+  function flush(): void {
+    const pieces = turn;
+    turn = [];
+    if (life.signal.aborted || !output.writable) return;
+    output.cork();
+    for (let at = 0; at < pieces.length; ) {
+      const from = at;
+      while ((pieces[at]?.length ?? LONG_PIECE) < LONG_PIECE) at++;
+      output.write(at === from ? pieces[at++] : Buffer.concat(pieces.slice(from, at)), countTaken);
+    }
+    output.uncork();
   }
 
   return {
-    broken,
-    isBroken: () => isBroken,
-    isFull: () => drained !== undefined,
-    /** The characters of all messages so far. */
-    total: () => total,
-    close: () => close(),
+    /** Fires when the client is gone, or does not read. */
+    broken: life.signal,
+    whenBroken,
+    close,
+    isFull: () => output.writableNeedDrain,
     /** From now on, an output that takes nothing for `patience` milliseconds counts as broken. */
     breakIfUnread(patience: number): void {
       let before = -1;
       const check = setInterval(() => {
-        if (output.writableLength > 0 && writes === before) close();
-        before = writes;
+        if (output.writableLength > 0 && taken === before) close();
+        before = taken;
       }, patience / 2);
-      void broken.then(() => clearInterval(check));
+      void whenBroken.then(() => clearInterval(check));
     },
-    send(text: string): void {
-      if (pending.length === 0) void Promise.resolve().then(write);
-      pending.push(`${text}\n`);
-      size += text.length;
-      total += text.length;
-      if (size > MAX_JOINED) write();
+    send: (text: string) => write([Buffer.from(text)]),
+    reply: ({ pieces }: EncodedReply) => write(pieces),
+    /** Settles when the replies of this turn are written and the output takes more. */
+    async drained(): Promise<void> {
+      await new Promise((turn) => setImmediate(turn));
+      if (output.writableNeedDrain) await Promise.race([new Promise((done) => output.once('drain', done)), whenBroken]);
     },
-    /** Settles when the answers of this turn are written and the output takes more. */
-    async turn(): Promise<void> {
-      await new Promise((done) => setImmediate(done));
-      write();
-      await drained;
-    },
-    flush(): Promise<void> {
-      write();
-      return new Promise((done) => {
-        if (output.writable) output.write('', () => done());
-        else done();
-      });
-    },
+    /** Settles when everything is written. */
+    flushed: () => new Promise<void>((done) => (output.writable ? output.write('', () => done()) : done())),
   };
 }

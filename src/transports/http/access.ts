@@ -25,22 +25,14 @@ export type Verdict =
   | { readonly kind: 'allowed'; readonly origin: string | undefined }
   | { readonly kind: 'refused'; readonly why: string };
 
-export interface Access {
-  /** Checks the Host and the Origin of a request. */
-  check(headers: IncomingHttpHeaders): Verdict;
-  /** The `WWW-Authenticate` value to refuse a request with; undefined when its token is right or none is required. */
-  challenge(headers: IncomingHttpHeaders): string | undefined;
-  /** Whether the client may see reasons besides states: it has the token, or is on this machine and none is set. */
-  isOperator(headers: IncomingHttpHeaders): boolean;
-}
-
-export function createAccess({ host, allowHosts, allowOrigins, token }: AccessOptions): Access {
+export function createAccess({ host, allowHosts, allowOrigins, token }: AccessOptions) {
   const names = new Set([...LOOPBACK, host, ...allowHosts].map(nameOf));
   const origins = new Set(allowOrigins.map((origin) => origin.toLowerCase()));
   // Rebinding needs a name, so an address is safe; a server on loopback is addressed by loopback addresses alone.
   const allowsAddresses = !isLoopback(host);
   const secret = token === undefined ? undefined : digest(token);
 
+  /** The `WWW-Authenticate` value to refuse a request with; undefined when its token is right or none is required. */
   function challenge(headers: IncomingHttpHeaders): string | undefined {
     if (secret === undefined) return undefined;
     const given = BEARER.exec(headers.authorization ?? '')?.[1];
@@ -51,8 +43,11 @@ export function createAccess({ host, allowHosts, allowOrigins, token }: AccessOp
 
   return {
     challenge,
-    isOperator: (headers) => (secret === undefined ? isLoopback(host) : challenge(headers) === undefined),
-    check(headers) {
+    /** Whether the client may see reasons besides states: it has the token, or is on this machine and none is set. */
+    isOperator: (headers: IncomingHttpHeaders) =>
+      secret === undefined ? isLoopback(host) : challenge(headers) === undefined,
+    /** Checks the Host and the Origin of a request. */
+    check(headers: IncomingHttpHeaders): Verdict {
       const addressed = HOST.exec(headers.host ?? '')?.[1]?.toLowerCase();
       if (addressed === undefined || !(names.has(addressed) || (allowsAddresses && isAddress(addressed))))
         return refused('this Host is not served here');
@@ -66,12 +61,11 @@ export function createAccess({ host, allowHosts, allowOrigins, token }: AccessOp
 }
 
 /** The reason not to listen with these options, such as a port that others can reach without a token. */
-export function findAccessFault(options: {
-  readonly host: string;
-  readonly token: string | undefined;
-  readonly noAuth: boolean;
-}): string | undefined {
-  const { host, token, noAuth } = options;
+export function findAccessFault({
+  host,
+  token,
+  noAuth,
+}: Pick<AccessOptions, 'host' | 'token'> & { readonly noAuth: boolean }): string | undefined {
   if (token !== undefined && noAuth) return 'a token and "no auth" contradict each other';
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     return 'the token must be one or more visible ASCII characters';
@@ -79,7 +73,7 @@ export function findAccessFault(options: {
   return `listening on ${host} lets others in: set SKILLWIRE_TOKEN, or say --no-auth`;
 }
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return /^localhost$/i.test(host) || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 

@@ -27,9 +27,6 @@ export const MAX_BODIES = 256 * 1024 * 1024;
 /** Smaller bodies are not counted in MAX_BODIES. Of 4,096 connections they come to no more than MAX_BODIES again. */
 export const SMALL_BODY = 64 * 1024;
 
-/** Characters. A shorter response is written in one piece and needs no queue. */
-export const SMALL_RESPONSE = 64 * 1024;
-
 /** How long a client may take no byte of a finished response. */
 export const UNREAD_MS = 30_000;
 

@@ -9,7 +9,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Handle } from '../../protocol/index.ts';
 import { findAccessFault } from './access.ts';
-import { createKeepAlive, type KeepAlive } from './event-stream.ts';
 import { LIMITS, type Limits, MAX_PIPELINED } from './limits.ts';
 import { createRouter, type Endpoint, MCP_PATH, type RouterOptions } from './router.ts';
 
@@ -39,7 +38,7 @@ export class ListenError extends Error {
 }
 
 export async function listen(
-  createEndpoint: (handle: Handle, keepAlive: KeepAlive) => Endpoint,
+  createEndpoint: (handle: Handle, keepAliveMs: number) => Endpoint,
   handle: Handle,
   options: ListenOptions,
 ): Promise<Listening> {
@@ -47,28 +46,25 @@ export async function listen(
   if (fault !== undefined) throw new ListenError(fault);
   const { host, limits = LIMITS, lastResponsesMs, onLast } = options;
   const server = options.server ?? (await bind(options));
-  const keepAlive = createKeepAlive(limits.streamKeepAliveMs);
-  const endpoint = createEndpoint(handle, keepAlive);
+  const endpoint = createEndpoint(handle, limits.streamKeepAliveMs);
   const router = createRouter(endpoint, options);
-  const unused = new Set<Socket>();
-  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  /** The open connections, each with its requests that are not answered. */
+  const connections = new Map<Socket, Set<ServerResponse>>();
   server.on('connection', (socket) => {
-    const responses = new Set<ServerResponse>();
-    unused.add(socket);
-    unanswered.set(socket, responses);
+    const unanswered = new Set<ServerResponse>();
+    connections.set(socket, unanswered);
     socket.once('close', () => {
-      unused.delete(socket);
+      connections.delete(socket);
       // Node tells only the response whose turn it is on the connection.
-      for (const response of responses) if (response.socket !== socket) response.emit('close');
+      for (const response of unanswered) if (response.socket !== socket) response.emit('close');
     });
   });
   server.on('request', (request, response) => {
     const { socket } = request;
-    const responses = unanswered.get(socket);
-    unused.delete(socket);
-    if (responses && responses.size >= MAX_PIPELINED) return void socket.destroy();
-    responses?.add(response);
-    response.once('close', () => responses?.delete(response));
+    const unanswered = connections.get(socket);
+    if (unanswered && unanswered.size >= MAX_PIPELINED) return void socket.destroy();
+    unanswered?.add(response);
+    response.once('close', () => unanswered?.delete(response));
     router.respond(request, response);
   });
   const { port } = server.address() as AddressInfo;
@@ -81,25 +77,20 @@ export async function listen(
   };
 
   async function close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((done) => {
-      timer = setTimeout(done, lastResponsesMs);
-    });
+    const timeout = new Promise<void>((done) => void setTimeout(done, lastResponsesMs).unref());
     const drained = router.drain();
     onLast();
     await Promise.race([drained, timeout]);
     const closed = new Promise<void>((done) => server.close(() => done()));
-    // Node counts a connection without any request yet as busy.
-    for (const socket of unused) socket.destroy();
     endpoint.close();
-    keepAlive.stop();
-    // Connections become idle one after the other, and one call closes only those that are idle now.
-    const closeIdle = setInterval(() => server.closeIdleConnections(), 20);
+    // Node's own call for this leaves out connections without any request yet. They become idle one after the other.
+    const closeIdle = setInterval(() => {
+      for (const [socket, unanswered] of connections) if (unanswered.size === 0) socket.destroy();
+    }, 20);
     await Promise.race([closed, timeout]);
     server.closeAllConnections();
     await closed;
     clearInterval(closeIdle);
-    clearTimeout(timer);
   }
 }
 

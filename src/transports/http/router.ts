@@ -3,18 +3,18 @@
  * Owns: the order of those checks, CORS, health, the log of requests. Leaves alone: who has access (access.ts), the handlers.
  * Always true: no handler runs before the access check; an exception in one is a 500 and a line in the log.
  */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { encode, encodeError, HEADERS, internalError, PARAM_HEADER_PREFIX } from '../../protocol/index.ts';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { EncodedReply, encode, errorReply, HEADERS, internalError, PARAM_HEADER_PREFIX } from '../../protocol/index.ts';
 import { type AccessOptions, createAccess } from './access.ts';
 import { MAX_PARAM_HEADERS } from './limits.ts';
-import { refuse, sendNothing, sendText } from './responses.ts';
+import { refuse, sendNothing, sendReply } from './responses.ts';
 
 export const MCP_PATH = '/mcp';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** The handlers of one path by verb. */
-export type Verbs = ReadonlyMap<string, RequestHandler>;
+type Verbs = ReadonlyMap<string, RequestHandler>;
 
 export interface Endpoint {
   readonly routes: ReadonlyMap<string, Verbs>;
@@ -34,7 +34,7 @@ export interface AccessLogEntry {
   readonly cut: boolean;
 }
 
-export interface Health {
+interface Health {
   readonly state: 'starting' | 'ready';
   readonly [fact: string]: unknown;
 }
@@ -49,13 +49,7 @@ export interface RouterOptions extends AccessOptions {
   onFault(error: unknown): void;
 }
 
-export interface Router {
-  respond(request: IncomingMessage, response: ServerResponse): void;
-  /** Refuses further requests; settles when those in flight are done. */
-  drain(): Promise<void>;
-}
-
-export function createRouter(endpoint: Endpoint, options: RouterOptions): Router {
+export function createRouter(endpoint: Endpoint, options: RouterOptions) {
   const access = createAccess(options);
   const inFlight = new Set<Promise<void>>();
   let stopping = false;
@@ -63,10 +57,10 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
   const showHealth: RequestHandler = (request, response) => {
     const { state, ...facts } = options.health(access.isOperator(request.headers));
     const now = stopping ? 'stopping' : state;
-    const text = encode({ state: now, ...facts, sessions: endpoint.sessions() });
-    sendText(response, now === 'ready' ? 200 : 503, text, { 'cache-control': 'no-store' });
+    const text = Buffer.from(encode({ state: now, ...facts, sessions: endpoint.sessions() }));
+    sendReply(response, new EncodedReply([text], now === 'ready' ? 200 : 503), { 'cache-control': 'no-store' });
   };
-  const health: Verbs = new Map([['GET', showHealth]]);
+  const routes = new Map([...endpoint.routes, [HEALTH_PATH, new Map([['GET', showHealth]])]]);
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const path = pathOf(request);
@@ -76,42 +70,38 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
     // Before the token: a browser's preflight request carries none.
     if (verdict.origin !== undefined && answerOrigin(verdict.origin, request, response)) return;
     // A load balancer has no token; it gets states and counts, no contents or reasons.
-    if (path === HEALTH_PATH) return run(health, request, response);
-    const challenge = access.challenge(request.headers);
-    if (challenge !== undefined)
-      return refuse(response, 401, 'a valid token is required', { 'www-authenticate': challenge });
-    if (stopping) return refuse(response, 503, 'this server is stopping', { connection: 'close' });
-    if (options.isLoop?.(request.headers))
-      return refuse(
-        response,
-        508,
-        'the request has passed too many hubs; one of them is probably configured to use itself',
-      );
-    const verbs = endpoint.routes.get(path);
+    const refusal = path === HEALTH_PATH ? undefined : findRefusal(request.headers);
+    if (refusal) return refuse(response, ...refusal);
+    const verbs = routes.get(path);
     if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
-    run(verbs, request, response);
-  };
-
-  const run = (verbs: Verbs, request: IncomingMessage, response: ServerResponse) => {
-    const verb = verbs.get(request.method ?? '');
-    if (!verb) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
-    const done = attempt(verb, request, response).finally(() => inFlight.delete(done));
+    const handler = verbs.get(request.method ?? '');
+    if (!handler) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
+    const done = attempt(handler, request, response).finally(() => inFlight.delete(done));
     inFlight.add(done);
   };
 
-  async function attempt(verb: RequestHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** The status, reason and headers to refuse a request with. */
+  function findRefusal(headers: IncomingHttpHeaders): readonly [number, string, OutgoingHttpHeaders?] | undefined {
+    const challenge = access.challenge(headers);
+    if (challenge !== undefined) return [401, 'a valid token is required', { 'www-authenticate': challenge }];
+    if (stopping) return [503, 'this server is stopping', { connection: 'close' }];
+    return options.isLoop?.(headers) ? [508, LOOP] : undefined;
+  }
+
+  async function attempt(handler: RequestHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      await verb(request, response);
+      await handler(request, response);
     } catch (error) {
       options.onFault(error);
       if (response.headersSent) response.destroy();
-      else sendText(response, 500, encodeError(null, internalError('see the log of the server')));
+      else sendReply(response, errorReply(null, internalError('see the log of the server'), 500));
     }
   }
 
   return {
     respond,
-    async drain() {
+    /** Refuses further requests; settles when those in flight are done. */
+    async drain(): Promise<void> {
       stopping = true;
       await Promise.all(inFlight);
     },
@@ -121,6 +111,7 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions): Router
 // --- internal ---
 
 const HEALTH_PATH = '/healthz';
+const LOOP = 'the request has passed too many hubs; one of them is probably configured to use itself';
 
 /** Proxies may send the whole URL; its host was checked as the Host header. */
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -7,34 +7,27 @@
 import type { ServerResponse } from 'node:http';
 import { MAX_UNSENT, UNREAD_MS } from './limits.ts';
 
-export interface SendQueue {
-  /** Bytes that the system has not taken yet. */
-  unsent(): number;
-  /** A counter that changes when the client takes some bytes. */
-  progress(): number;
-  write(text: string): void;
-  /** Ends the response after what was written before, and drops the client if it does not read the rest. */
-  end(): void;
-  /** Drops the client if it takes no byte for `patience` milliseconds while some are unsent. */
-  dropIfUnread(patience?: number): void;
-}
+/** Bytes. Small enough that a slow client is seen to take one every few seconds. */
+export const PIECE = 64 * 1024;
 
 /** The response was ended or its client is gone. (`writable` stays true in both cases.) */
 export const isOver = (response: ServerResponse) => response.writableEnded || response.destroyed;
 
-export function createSendQueue(response: ServerResponse): SendQueue {
-  const pieces: Buffer[] = [];
+type SendQueue = ReturnType<typeof createSendQueue>;
+
+/**
+ * A client that takes nothing between two checks is dropped if bytes wait for it. `onQuiet`: called when none wait.
+ * The response may have been written to before.
+ */
+export function createSendQueue(response: ServerResponse, checkMs = UNREAD_MS / 2, onQuiet = () => {}) {
+  const pieces: Uint8Array[] = [];
   let queued = 0;
   let counted = 0;
-  let progress = 0;
   let isEnding = false;
+  let checkedSince = 0;
 
   function count(unsent: number): void {
-    if (counted === 0) queue.since = performance.now();
-    if (unsent < counted) {
-      progress++;
-      queue.since = performance.now();
-    }
+    if (counted === 0 || unsent < counted) queue.since = performance.now();
     total += unsent - counted;
     counted = unsent;
     if (unsent > 0) waiting.add(queue);
@@ -47,90 +40,72 @@ export function createSendQueue(response: ServerResponse): SendQueue {
       if (!response.write(piece)) break;
     }
     if (isEnding && pieces.length === 0 && !response.writableEnded) response.end();
-    count(queued + response.writableLength);
+    queue.unsent();
   }
 
   function forget(): void {
+    clearInterval(timer);
     pieces.length = 0;
     queued = 0;
     count(0);
   }
 
+  function check(): void {
+    // `unsent` updates `since`, so it comes first; what `onQuiet` writes waits from now on, so it comes last.
+    const unsent = queue.unsent();
+    const isStuck = unsent > 0 && queue.since === checkedSince;
+    checkedSince = queue.since;
+    if (isStuck) queue.drop();
+    else if (unsent === 0) onQuiet();
+  }
+
   const queue = {
+    /** When the client last took some bytes; before that, when it was first sent some. */
     since: performance.now(),
-    unsent() {
+    /** Bytes that the system has not taken yet. */
+    unsent(): number {
       if (!response.destroyed) count(queued + response.writableLength);
       return counted;
     },
-    progress: () => progress,
-    write(text: string) {
+    write(added: readonly Uint8Array[]): void {
       if (isEnding || isOver(response)) return;
-      const added = piecesOf(text);
       const isWaiting = queued > 0;
-      pieces.push(...added);
-      queued += added.reduce((sum, { length }) => sum + length, 0);
+      for (const piece of added) {
+        for (let at = 0; at < piece.length; at += PIECE) pieces.push(piece.subarray(at, at + PIECE));
+        queued += piece.length;
+      }
       // While earlier pieces wait, 'drain' pumps.
-      if (isWaiting) count(queued + response.writableLength);
+      if (isWaiting) queue.unsent();
       else pump();
       dropSlowest();
     },
-    end() {
+    /** Ends the response after what was written before. */
+    end(): void {
       if (isOver(response)) return;
       isEnding = true;
       if (pieces.length === 0) pump();
-      queue.dropIfUnread();
     },
-    dropIfUnread(patience = UNREAD_MS) {
-      if (queue.unsent() === 0) return;
-      dropSlowest();
-      let before = -1;
-      const check = setInterval(() => {
-        // `unsent` updates `progress`, so it comes first.
-        if (queue.unsent() > 0 && progress === before) response.destroy();
-        before = progress;
-      }, patience / 2).unref();
-      response.once('close', () => clearInterval(check));
-    },
-    drop() {
+    drop(): void {
       forget();
-      // Not only the response: behind others on its connection it has no socket yet.
+      response.destroy();
+      // Behind other responses on its connection, this one has no socket yet.
       response.req.socket.destroy();
     },
   };
+  const timer = setInterval(check, checkMs).unref();
   response.on('drain', pump);
   response.on('finish', () => count(0));
   response.on('close', forget);
+  queue.unsent();
+  dropSlowest();
   return queue;
 }
 
 // --- internal ---
 
-interface Waiting extends SendQueue {
-  /** When the client last took some bytes; before that, when it was first sent some. */
-  readonly since: number;
-  drop(): void;
-}
-
 // The memory is that of the process, so all its listeners share one count.
-const waiting = new Set<Waiting>();
+const waiting = new Set<SendQueue>();
 let total = 0;
-
-// Characters. Small enough that a slow client is seen to take one every few seconds.
-const PIECE = 64 * 1024;
-
-/** Each piece has memory of its own, which is free again as soon as that piece is sent. */
-function piecesOf(text: string): readonly Buffer[] {
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = at + PIECE;
-    // Not between the two halves of a surrogate pair.
-    const isHalf = end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
-    const piece = text.slice(at, isHalf ? end - 1 : end);
-    pieces.push(Buffer.from(piece));
-    at += piece.length;
-  }
-  return pieces;
-}
 
 function dropSlowest(): void {
   if (total <= MAX_UNSENT) return;

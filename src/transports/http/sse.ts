@@ -5,32 +5,26 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createSession, type Handle, type Session } from '../../protocol/index.ts';
-import { type EventStream, type KeepAlive, openEventStream } from './event-stream.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 import { MAX_IN_FLIGHT } from './limits.ts';
 import { type ListenOptions, listen } from './listener.ts';
-import { accepts, queryOf, useBody } from './requests.ts';
+import { accepts, useBody } from './requests.ts';
 import { refuse, sendNothing } from './responses.ts';
 import { type Endpoint, MCP_PATH, type RequestHandler } from './router.ts';
 
 export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
 
-export interface SseEndpoint extends Endpoint {
-  readonly open: RequestHandler;
-}
-
-export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndpoint {
-  const sessions = new Map<string, SseSession>();
+export function createSseEndpoint(handle: Handle, keepAliveMs: number): Endpoint & { readonly open: RequestHandler } {
+  const sessions = new Map<string, { readonly session: Session; readonly stream: EventStream }>();
 
   const open: RequestHandler = (request, response) => {
     if (!accepts(request.headers.accept, 'text/event-stream'))
       return refuse(response, 406, 'Accept must allow text/event-stream');
     const id = randomUUID();
-    const stream = openEventStream(response);
+    const stream = openEventStream(response, keepAliveMs);
     const session = createSession(stream.send);
-    const stopKeepAlive = keepAlive.add(stream.keepAlive);
     sessions.set(id, { session, stream });
     response.on('close', () => {
-      stopKeepAlive();
       sessions.delete(id);
       session.end();
     });
@@ -38,8 +32,9 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
   };
 
   const post: RequestHandler = async (request, response) => {
-    const id = queryOf(request, 'sessionId');
-    if (id === undefined) return refuse(response, 400, 'sessionId is missing: open a stream first');
+    const [, query] = (request.url ?? '').split('?', 2);
+    const id = new URLSearchParams(query).get('sessionId');
+    if (id === null) return refuse(response, 400, 'sessionId is missing: open a stream first');
     const found = sessions.get(id);
     if (!found) return refuse(response, 404, OVER);
     const { session, stream } = found;
@@ -57,6 +52,7 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
     open,
     routes: new Map([
       [MCP_PATH, new Map([['GET', open]])],
+      [SSE_PATH, new Map([['GET', open]])],
       [MESSAGES_PATH, new Map([['POST', post]])],
     ]),
     sessions: () => sessions.size,
@@ -68,11 +64,8 @@ export function createSseEndpoint(handle: Handle, keepAlive: KeepAlive): SseEndp
 
 // --- internal ---
 
+// The path of the oldest servers and of their clients' defaults.
+const SSE_PATH = '/sse';
 const MESSAGES_PATH = '/messages';
 
 const OVER = 'this session is unknown or over: open a stream again';
-
-interface SseSession {
-  readonly session: Session;
-  readonly stream: EventStream;
-}

@@ -1,75 +1,67 @@
 /**
  * Streamable HTTP: every message is a POST to one path, from clients of either era.
- * Owns: which session a POST belongs to, GET streams, DELETE, what the headers say about a message.
+ * Owns: which session a POST belongs to, the form of its response, GET streams, DELETE.
  * Leaves alone: access (access.ts), sockets and shutdown (listener.ts), what messages mean (protocol/).
  * Always true:
  * - a reply leaves on the response to its own request, so it never reaches another client;
  * - a message that stands alone leaves nothing behind, and is cancelled when its response closes;
  * - a lost connection cancels nothing in a session.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import {
   type ChooseSession,
   createSession,
-  decodeHeader,
-  type Exchange,
+  type EncodedReply,
   type Handle,
   HEADERS,
-  type HeaderClaims,
   LEGACY_VERSIONS,
   type Session,
 } from '../../protocol/index.ts';
-import { type KeepAlive, openEventStream } from './event-stream.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 import { type ListenOptions, listen } from './listener.ts';
-import { acceptedForms, createPostResponse } from './post-response.ts';
 import { accepts, headerOf, useBody } from './requests.ts';
-import { refuse, sendNothing } from './responses.ts';
+import { refuse, sendNothing, sendReply } from './responses.ts';
 import { type Endpoint, MCP_PATH, type RequestHandler } from './router.ts';
+import { isOver } from './send-queue.ts';
 import { createHttpSession, createSessionTable, type HttpSession } from './sessions.ts';
 import { createSseEndpoint } from './sse.ts';
 
 export const serveHttp = (handle: Handle, options: ListenOptions) => listen(createHttpEndpoint, handle, options);
 
-export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoint {
+export function createHttpEndpoint(handle: Handle, keepAliveMs: number): Endpoint {
   const table = createSessionTable<HttpSession>();
+  const expiry = setInterval(table.removeIdle, keepAliveMs).unref();
   // A client that begins with GET and names no session uses the older transport.
-  const sse = createSseEndpoint(handle, keepAlive);
-  keepAlive.add(table.removeIdle);
+  const sse = createSseEndpoint(handle, keepAliveMs);
 
   const post: RequestHandler = (request, response) =>
     useBody(request, response, (text) => take(text, request, response));
 
   async function take(text: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const forms = acceptedForms(request.headers.accept);
-    if (!forms) return refuse(response, 406, 'Accept allows neither JSON nor an event stream');
-    const answer = createPostResponse(response, forms);
-    const stopKeepAlive = keepAlive.add(answer.keepAlive);
+    const { accept } = request.headers;
+    const forms = { json: accepts(accept, 'application/json'), events: accepts(accept, 'text/event-stream') };
+    if (!forms.json && !forms.events) return refuse(response, 406, 'Accept allows neither JSON nor an event stream');
+    const answer = createPostResponse(response, forms, keepAliveMs);
     let opened: HttpSession | undefined;
     let used: HttpSession | undefined;
-    const chooseSession: ChooseSession = (needs) => {
-      if (needs.stream && !forms.events) return void refuse(response, 406, 'Accept must allow text/event-stream');
-      switch (needs.session) {
-        case 'none':
-          return createSessionFor(response);
-        case 'new':
-          opened = createHttpSession();
-          return opened.session;
-        case 'existing':
-          used = find(request, response);
-          used?.begin();
-          return used?.session;
-      }
+    const chooseSession: ChooseSession = ({ session, stream }) => {
+      if (stream && !forms.events) return void refuse(response, 406, 'Accept must allow text/event-stream');
+      if (session === 'none') return createSessionFor(response);
+      opened = session === 'new' ? createHttpSession() : undefined;
+      used = opened ?? find(request, response);
+      used?.begin();
+      return used?.session;
     };
-    const reply: Exchange['reply'] = (json, status) => {
+    const reply = (encoded: EncodedReply) => {
       // Only a session whose handshake succeeded is kept.
-      if (!opened?.session.handshake) return answer.reply(json, status);
+      if (!opened?.session.handshake) return answer.reply(encoded);
       const id = table.add(opened);
       if (id === undefined) refuse(response, 503, 'every session is in use', { 'retry-after': '10' });
-      else answer.reply(json, status, { [HEADERS.session]: id });
+      else answer.reply(encoded, { [HEADERS.session]: id });
     };
-    await handle(chooseSession, text, { ...answer, reply, claims: claimsOf(request) });
+    const readHeader = (name: string) => headerOf(request, name.toLowerCase());
+    await handle(chooseSession, text, { reply, notify: answer.notify, readHeader });
     used?.end();
-    stopKeepAlive();
     answer.finish();
   }
 
@@ -90,11 +82,9 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
       return refuse(response, 406, 'Accept must allow text/event-stream');
     const httpSession = find(request, response);
     if (!httpSession) return;
-    const stream = openEventStream(response);
-    const stopKeepAlive = keepAlive.add(stream.keepAlive);
+    const stream = openEventStream(response, keepAliveMs);
     httpSession.attach(stream);
     response.on('close', () => {
-      stopKeepAlive();
       httpSession.detach(stream);
       table.use(id); // The session was in use until now, so its idle time begins now.
     });
@@ -116,6 +106,7 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
     routes: new Map([...sse.routes, [MCP_PATH, verbs]]),
     sessions: () => table.size + sse.sessions(),
     close() {
+      clearInterval(expiry);
       sse.close();
       table.closeAll();
     },
@@ -123,6 +114,37 @@ export function createHttpEndpoint(handle: Handle, keepAlive: KeepAlive): Endpoi
 }
 
 // --- internal ---
+
+/** JSON, or an event stream that ends with the reply, when something comes before the reply or the reply takes long. */
+function createPostResponse(
+  response: ServerResponse,
+  forms: { readonly json: boolean; readonly events: boolean },
+  keepAliveMs: number,
+) {
+  let stream: EventStream | undefined;
+  const open = (headers?: OutgoingHttpHeaders) => {
+    if (!isOver(response)) stream ??= openEventStream(response, keepAliveMs, headers);
+    return stream;
+  };
+  const openLate = setTimeout(() => forms.events && open(), keepAliveMs).unref();
+  return {
+    reply(reply: EncodedReply, headers?: OutgoingHttpHeaders): void {
+      // A stream can only be 200, and every client reads JSON with another status.
+      if (stream || (!forms.json && reply.httpStatus === 200)) open(headers)?.reply(reply);
+      else sendReply(response, reply, headers);
+    },
+    /** Sends a notification before the reply. A client that accepts no streams does not get it. */
+    notify(text: string, mayDrop: boolean): void {
+      if (forms.events) open()?.send(text, mayDrop);
+    },
+    /** Ends the response; without a reply it is 202 or an ended stream. */
+    finish(): void {
+      clearTimeout(openLate);
+      if (stream) stream.end();
+      else sendNothing(response, 202);
+    },
+  };
+}
 
 /** The session of a message that stands alone. Its notifications leave on its own response, so it sends nothing else. */
 function createSessionFor(response: ServerResponse): Session {
@@ -134,13 +156,4 @@ function createSessionFor(response: ServerResponse): Session {
 function hasLegacyVersion(request: IncomingMessage): boolean {
   const version = headerOf(request, HEADERS.version);
   return version === undefined || LEGACY_VERSIONS.includes(version);
-}
-
-function claimsOf(request: IncomingMessage): HeaderClaims {
-  return {
-    version: headerOf(request, HEADERS.version),
-    method: headerOf(request, HEADERS.method),
-    name: decodeHeader(headerOf(request, HEADERS.name)),
-    param: (header) => decodeHeader(headerOf(request, header.toLowerCase())),
-  };
 }

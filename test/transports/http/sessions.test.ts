@@ -62,7 +62,7 @@ test('of the notifications that wait for a stream, one per list and per resource
   session.send(about('notifications/resources/updated', { uri: 'b' }));
   const sent: string[] = [];
   const send = (text: string) => void sent.push(text);
-  attach({ send, reply: send, event() {}, keepAlive() {}, end() {} });
+  attach({ send, reply() {}, event() {}, end() {} });
   assert.deepEqual(sent, [
     about('notifications/resources/updated', { uri: 'a' }),
     about('notifications/tools/list_changed', { _meta: { at: 199 } }),

@@ -29,6 +29,19 @@ test('the stream names the path to post to, and carries every response', async (
   assert.equal((await stream.message()).error.code, -32700);
 });
 
+for (const transport of ['http', 'sse'] as const) {
+  test(`the stream is also at /sse with --transport ${transport}`, async (t) => {
+    const tree = makeTree(t, {});
+    const { at } = await startWeb(t, { tree, transport });
+    const stream = await openStream(t, at('/sse'));
+    const { event, data } = await stream.next();
+    assert.equal(event, 'endpoint');
+    assert.equal((await ask(at(data), { body: initialize('old', '2024-11-05') })).status, 202);
+    assert.equal((await stream.message()).result.protocolVersion, '2024-11-05');
+    assert.deepEqual((await ask(at('/sse'), { body: initialize() })).headers.allow, 'GET');
+  });
+}
+
 test('equal ids of several clients are each answered on their own stream', async (t) => {
   const { url, at } = await start(t);
   await Promise.all(
