@@ -7,12 +7,12 @@ import { resolve } from 'node:path';
 import { env as ownEnvironment } from 'node:process';
 import { createHops, HOPS_VARIABLE } from '../hops.ts';
 import { createLog, type Log, stackOf } from '../log.ts';
-import type { ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../model.ts';
+import type { PromptDefinition, ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
-import { VERSION } from '../version.ts';
-import { parseEntry } from './config/entries.ts';
+import { configOf, tryReadEntry } from './config/entries.ts';
 import type { Environment } from './connection/command.ts';
 import { UpstreamError } from './connection/connection.ts';
+import { promptsOf } from './upstream/prompts.ts';
 import { resourcesOf, templatesOf } from './upstream/resources.ts';
 import { callTool, publicName } from './upstream/tools.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -43,7 +43,6 @@ export interface HubTool {
 
 export interface HubTemplate {
   readonly server: string;
-  /** The server's definition. */
   readonly definition: TemplateDefinition;
 }
 
@@ -68,6 +67,10 @@ export interface Hub {
   templates(): readonly HubTemplate[];
   /** The result of `resources/read`, for a resource that is listed or that a template matches. */
   read(uri: string, options?: { readonly signal?: AbortSignal }): Promise<object>;
+  /** The servers' definitions of their prompts, under their public names: `server:prompt`. */
+  prompts(): readonly PromptDefinition[];
+  /** The result of `prompts/get`. */
+  prompt(name: string, args?: Params, options?: { readonly signal?: AbortSignal }): Promise<object>;
   status(): readonly UpstreamStatus[];
   /** Returns a function that removes the listener. */
   on(event: 'change', listener: (server: string) => void): () => void;
@@ -85,7 +88,7 @@ export function createHub(config: HubConfig): Hub {
     healthInterval,
     hops: createHops(env[HOPS_VARIABLE]),
     log,
-    client: config.client ?? { name: 'skillwire', version: VERSION },
+    client: config.client,
     changed(name) {
       for (const listener of [...listeners]) {
         try {
@@ -99,25 +102,30 @@ export function createHub(config: HubConfig): Hub {
   });
   const variables = { env, workspaceFolder: resolve(cwd), userHome: resolve(home) };
   const { all } = upstreams;
-  const tools = () =>
-    all().flatMap((upstream) => {
-      const server = upstream.config.name;
-      return upstream.listing().tools.map((tool) => ({ name: publicName(server, tool), server, tool, upstream }));
-    });
 
   return {
     connect() {
       const entries = Object.entries(config.mcpServers);
-      upstreams.apply(entries.map(([name, entry]) => parseEntry(name, entry, { from: 'createHub', variables })));
+      const read = entries.map(([name, entry]) => [name, tryReadEntry(name, () => entry)] as const);
+      upstreams.apply(read.map(([name, entry]) => configOf(name, entry, 'createHub', variables)));
       return upstreams.settled();
     },
-    tools: () => tools().map(({ name, server, tool }) => ({ name, server, definition: tool.definition })),
+    tools: () =>
+      all().flatMap((upstream) => {
+        const { name: server } = upstream.config;
+        const { tools } = upstream.listing();
+        return tools.map((tool) => ({ name: publicName(server, tool), server, definition: tool.definition }));
+      }),
     async call(name, args = {}, { signal, onProgress, meta } = {}) {
-      const found = tools().find((one) => one.name === name);
-      const owner = found ? undefined : upstreams.explain(name);
-      if (owner && !owner.isReady) throw new UpstreamError(`the server is not connected (${owner.state})`);
-      if (!found) throw new UpstreamError(`no tool is called "${name.slice(0, 100)}"`);
-      return callTool(found.upstream, found.tool, { arguments: args, _meta: meta }, { signal, onProgress });
+      const upstream = all().find(({ config: server }) => name.startsWith(`${server.name}:`));
+      const tool = upstream?.listing().tools.find((one) => publicName(upstream.config.name, one) === name);
+      if (upstream && tool) return callTool(upstream, tool, { arguments: args, _meta: meta }, { signal, onProgress });
+      const owner = upstreams.explain(name);
+      throw new UpstreamError(
+        owner && !owner.isReady
+          ? `the server is not connected (${owner.state})`
+          : `no tool is called "${name.slice(0, 100)}"`,
+      );
     },
     resources: () => resourcesOf(all()).map(({ definition }) => definition),
     templates: () => templatesOf(all()).map(({ server, definition }) => ({ server, definition })),
@@ -128,6 +136,12 @@ export function createHub(config: HubConfig): Hub {
       const template = templatesOf(all()).find((one) => one.matches(uri));
       if (!template) throw new UpstreamError(`no resource has the URI "${uri.slice(0, 300)}"`);
       return template.read(uri, call);
+    },
+    prompts: () => promptsOf(all()).map(({ definition }) => definition),
+    async prompt(name, args = {}, { signal } = {}) {
+      const prompt = promptsOf(all()).find(({ definition }) => definition.name === name);
+      if (!prompt) throw new UpstreamError(`no prompt is called "${name.slice(0, 100)}"`);
+      return prompt.get({ params: { arguments: args }, signal });
     },
     status: () => all().map((upstream) => upstream.status()),
     on(_event, listener) {

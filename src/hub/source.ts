@@ -1,63 +1,51 @@
 /**
- * The upstream servers as a source of the catalogue.
- * Owns: when their changes cause a refresh. Leaves alone: the servers (upstreams.ts), their tools and resources (upstream/).
+ * The upstream servers as a source of the catalogue, and when their changes cause a refresh.
  * Always true: loading never waits for a server; changes within a short time cause one refresh.
  */
 import { sameItems } from '../compare.ts';
-import type { Hops } from '../hops.ts';
-import type { Log } from '../log.ts';
-import type { Contribution, Source, UpstreamStatus, Watched } from '../model.ts';
-import { createFilter } from '../skills/filter.ts';
+import { sameWatched } from '../files/stats.ts';
+import type { Contribution, Source, Watched } from '../model.ts';
 import type { Patterns } from '../skills/patterns.ts';
-import { VERSION } from '../version.ts';
-import { type ConfigCache, type FileOptions, readConfiguration } from './config/files.ts';
-import type { Listing } from './upstream/listing.ts';
-import { resourcesOf, skillsOf, templatesOf } from './upstream/resources.ts';
+import { shorten } from '../text.ts';
+import { createConfiguration, type FileOptions } from './config/files.ts';
+import type { HubContext } from './connection/connection.ts';
+import { promptsOf } from './upstream/prompts.ts';
+import { resourcesOf, templatesOf } from './upstream/resources.ts';
+import { skillsOf } from './upstream/skills.ts';
 import { toolsOf } from './upstream/tools.ts';
 import { createUpstreams } from './upstreams.ts';
 
-export interface HubSourceOptions extends FileOptions, Patterns {
-  readonly healthInterval: number;
-  readonly log: Log;
-  readonly hops: Hops;
-}
+export type HubSourceOptions = FileOptions & Patterns & Pick<HubContext, 'healthInterval' | 'log' | 'hops'>;
 
-export interface HubSource extends Source {
-  status(): readonly UpstreamStatus[];
-  /** Ends every server; settles when nothing of them is left. */
-  close(): Promise<void>;
-}
+export type HubSource = Source & Required<Pick<Source, 'followLog' | 'status' | 'close'>>;
 
 /** `changed`: `load` would give something else than last time. */
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
-  const { env, log, hops, healthInterval } = options;
-  const client = { name: 'skillwire', version: VERSION };
-  const changes = createChangeCollector((names) => changed(reasonOf(names)));
-  const upstreams = createUpstreams({ env, log, hops, healthInterval, client, changed: changes.add });
-  const filter = createFilter(options);
-  const cache: ConfigCache = new Map();
+  const changes = createChangeCollector(changed);
+  const upstreams = createUpstreams({ ...options, changed: changes.add });
+  const readConfiguration = createConfiguration(options);
   let last: Contribution | undefined;
-  let lastListings: readonly Listing[] = [];
-  let lastFiles = '';
+  /** What `last` was made of. */
+  let lastParts: readonly unknown[] = [];
   let watched: readonly Watched[] = [];
 
   return {
     name: 'hub',
     async load() {
-      const { configs, problems, watched: files } = readConfiguration(options, cache);
+      const { configs, problems, watched: files } = readConfiguration();
       upstreams.apply(configs);
       const all = upstreams.all();
       const listings = all.map((one) => one.listing());
-      const described = JSON.stringify([configs.map(({ key }) => key), problems, files]);
-      if (described !== lastFiles) watched = files;
-      else if (last && sameItems(lastListings, listings)) return last;
-      lastListings = listings;
-      lastFiles = described;
+      if (!sameItems(watched, files, sameWatched)) watched = files;
+      const parts = [JSON.stringify([configs.map(({ key }) => key), problems]), ...listings];
+      if (last && sameItems(lastParts, parts)) return last;
+      lastParts = parts;
       last = {
         skills: skillsOf(all),
         tools: toolsOf(all),
         resources: resourcesOf(all),
         templates: templatesOf(all),
+        prompts: promptsOf(all),
         servers: configs.filter(({ target }) => target.kind !== 'none').map(({ name }) => name),
         problems: [...problems, ...listings.flatMap((listing) => listing.problems)],
       };
@@ -65,10 +53,8 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
     },
     watched: () => watched,
     arrived: upstreams.settled,
-    explain(name) {
-      const owner = upstreams.explain(name);
-      return owner && filter([owner], (one) => one, []).kept.length > 0 ? owner : undefined;
-    },
+    explain: upstreams.explain,
+    followLog: upstreams.followLog,
     status: () => upstreams.all().map((upstream) => upstream.status()),
     close() {
       changes.close();
@@ -80,34 +66,29 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
 // --- internal ---
 
 /** Milliseconds without a change after which a refresh begins: several servers, or one in quick succession, cause one. */
-export const QUIET_MS = 500;
+const QUIET_MS = 500;
 /** The same at most: servers that change all the time must not delay the changes of others. */
-export const MAX_QUIET_WAIT_MS = 2500;
-const MAX_NAMED = 5;
+const MAX_QUIET_WAIT_MS = 2500;
+/** Characters of the names of servers in one line of the log. */
+const MAX_REASON = 200;
 
-/** Calls `flush` with the names of the servers that have changed, once there was no change for a while. */
-function createChangeCollector(flush: (names: readonly string[]) => void) {
+/** Calls `changed` with the names of the servers that have changed, once there was no change for a while. */
+function createChangeCollector(changed: (reason: string) => void) {
   const names = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let since = 0;
+  let deadline = 0;
   const end = () => {
-    const all = [...names];
+    changed(shorten(`server ${[...names].join(', ')}`, MAX_REASON));
     names.clear();
-    flush(all);
   };
   return {
     add(name: string) {
-      if (names.size === 0) since = performance.now();
+      const now = performance.now();
+      if (names.size === 0) deadline = now + MAX_QUIET_WAIT_MS;
       names.add(name);
       clearTimeout(timer);
-      const left = since + MAX_QUIET_WAIT_MS - performance.now();
-      timer = setTimeout(end, Math.max(0, Math.min(QUIET_MS, left))).unref();
+      timer = setTimeout(end, Math.max(0, Math.min(QUIET_MS, deadline - now))).unref();
     },
     close: () => clearTimeout(timer),
   };
-}
-
-function reasonOf(names: readonly string[]): string {
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-  return `server ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
 }

@@ -35,9 +35,14 @@ test('skillwire/hub alone connects, lists, calls, reads, reports changes and clo
   assert.deepEqual(progress, [1, 2]);
   assert.deepEqual(
     hub.resources().map(({ uri }) => uri),
-    ['file:///a'],
+    ['file:///a', 'memo://one'],
   );
   assert.deepEqual(await hub.read('file:///a'), { contents: [{ uri: 'file:///a', text: 'of a' }] });
+  assert.deepEqual(hub.prompts(), [{ name: 'two:welcome', arguments: [{ name: 'who', required: true }] }]);
+  assert.deepEqual(await hub.prompt('two:welcome', { who: 'us' }), {
+    messages: [{ role: 'user', content: { type: 'text', text: 'Greet us' } }],
+  });
+  await assert.rejects(hub.prompt('two:none'), /no prompt is called "two:none"/);
   await assert.rejects(hub.call('one:refuse'), { code: -32099, message: 'refused by the server' });
   await assert.rejects(hub.call('no:tool'), /no tool is called "no:tool"/);
   // Without an environment of its own a hub has ours.

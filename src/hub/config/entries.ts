@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
-import { messageOf } from '../../log.ts';
+import { asError, messageOf } from '../../log.ts';
 import { isObject } from '../../protocol/index.ts';
 import { type Patterns, splitPatterns } from '../../skills/patterns.ts';
 import { shorten } from '../../text.ts';
@@ -17,7 +17,7 @@ import {
   DEFAULT_CALL_MS,
   DEFAULT_CONNECT_MS,
   MAX_ENTRY,
-  MAX_FIELD_SHOWN,
+  MAX_NAME_SHOWN,
   MAX_PATTERN,
   MAX_PATTERNS,
   MAX_SERVER_NAME,
@@ -25,7 +25,7 @@ import {
 import { secretsOf } from './redact.ts';
 
 /** How a server is reached, or why it is not. */
-export type Target =
+type Target =
   | ({ readonly kind: 'stdio' } & StdioTarget)
   /** Falls back to SSE when the server has no streamable HTTP. */
   | ({ readonly kind: 'http' } & HttpTarget)
@@ -50,7 +50,10 @@ export interface UpstreamConfig {
 }
 
 const text = v.string('must be text');
-const texts = v.record(text, text, 'must be an object of texts');
+const textsBy = (name: v.GenericSchema<string>) => v.optional(v.record(name, text, 'must be an object of texts'), {});
+const headerName = v.pipe(text, v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a valid header name'));
+const isVariableName = (name: string) => /^[^=\0]+$/.test(name) && name.isWellFormed();
+const variableName = v.pipe(text, v.check(isVariableName, 'is not a valid variable name'));
 const pattern = v.pipe(text, v.maxLength(MAX_PATTERN, `is over ${MAX_PATTERN} characters`));
 const list = v.pipe(v.array(pattern), v.maxLength(MAX_PATTERNS, `has over ${MAX_PATTERNS} patterns`));
 const patterns = v.optional(v.union([pattern, list], 'must be a pattern or a list of patterns'), []);
@@ -66,6 +69,7 @@ const common = {
   timeout: v.optional(milliseconds, DEFAULT_CALL_MS),
   connectTimeout: v.optional(milliseconds, DEFAULT_CONNECT_MS),
   disabled: v.optional(v.boolean('must be true or false'), false),
+  enabled: v.optional(v.boolean('must be true or false'), true),
   include: patterns,
   exclude: patterns,
 };
@@ -75,50 +79,58 @@ const StdioEntry = v.object({
   ...common,
   command: v.pipe(text, v.nonEmpty('is empty')),
   args: v.optional(v.array(text, 'must be a list of texts'), []),
-  env: v.optional(texts, {}),
+  env: textsBy(variableName),
+  envVars: v.optional(v.array(variableName, 'must be a list of names'), []),
   cwd: v.optional(text),
 });
 
 const RemoteEntry = v.object({
   ...common,
   url: v.pipe(text, v.nonEmpty('is empty')),
-  headers: v.optional(texts, {}),
+  headers: textsBy(headerName),
 });
 
-const Disabled = v.object({ disabled: v.literal(true) });
-const TYPES = ['stdio', 'sse', 'http', 'streamable-http', 'streamableHttp'] as const;
+const TYPES = ['stdio', 'sse', 'http', 'streamable-http', 'streamableHttp', 'local', 'remote'] as const;
 const Type = v.object({ type: v.optional(v.picklist(TYPES, `must be one of ${TYPES.slice(0, 3).join(', ')}`)) });
 
 type StdioEntry = { readonly kind: 'stdio' } & v.InferOutput<typeof StdioEntry>;
 type RemoteEntry = { readonly kind: 'http' | 'sse' } & v.InferOutput<typeof RemoteEntry>;
 
-/** An entry as it is written in its file, before expansion. The other fields of a disabled entry do not matter. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An entry as it is written in its file, before expansion. */
 export type Entry = StdioEntry | RemoteEntry | { readonly kind: 'disabled' };
 
-export interface EntryContext {
-  readonly from: string;
-  readonly variables: Variables;
-}
+/** Its other fields do not matter then. */
+export const isDisabled = ({ disabled, enabled }: Fields) => disabled === true || enabled === false;
 
 /** Throws an Error that names the first faulty field. */
-export function readEntry(name: string, entry: unknown): Entry {
-  if (v.is(Disabled, entry)) return { kind: 'disabled' };
+function readEntry(name: string, entry: unknown): Entry {
+  const { url, command }: Fields = isObject(entry) ? entry : {};
+  if (isObject(entry) && isDisabled(entry)) return { kind: 'disabled' };
   checkServerName(name);
-  const { type } = check(Type, entry);
-  const isRemote = type === undefined ? isObject(entry) && 'url' in entry && !('command' in entry) : type !== 'stdio';
-  if (!isRemote) return { kind: 'stdio', ...check(StdioEntry, entry) };
+  const { type = url !== undefined && command === undefined ? 'http' : 'stdio' } = check(Type, entry);
+  if (type === 'stdio' || type === 'local') return { kind: 'stdio', ...check(StdioEntry, entry) };
   return { kind: type === 'sse' ? 'sse' : 'http', ...check(RemoteEntry, entry) };
 }
 
-/** Never throws: a fault becomes the reason of an inactive server. */
-export function parseEntry(name: string, entry: unknown, { from, variables }: EntryContext): UpstreamConfig {
+/** The same, but gives the Error. */
+export function tryReadEntry(name: string, entry: () => unknown): Entry | Error {
   try {
-    const read = readEntry(name, entry);
+    return readEntry(name, entry());
+  } catch (error) {
+    return asError(error);
+  }
+}
+
+/** Never throws: a fault becomes the reason of an inactive server. */
+export function configOf(name: string, read: Entry | Error, from: string, variables: Variables): UpstreamConfig {
+  try {
+    if (read instanceof Error) throw read;
     if (read.kind === 'disabled') return inactiveConfig(name, from, 'disabled', 'disabled in its configuration');
     const { timeout, connectTimeout, include, exclude } = read;
     const filter = { include: splitPatterns([include].flat()), exclude: splitPatterns([exclude].flat()) };
-    const target = read.kind === 'stdio' ? stdioTarget(read, variables) : remoteTarget(read, variables);
-    return withKey({ name, from, timeout, connectTimeout, filter, ...target });
+    return withKey({ name, from, timeout, connectTimeout, filter, ...targetOf(read, variables) });
   } catch (error) {
     return inactiveConfig(name, from, 'failed', messageOf(error));
   }
@@ -127,33 +139,57 @@ export function parseEntry(name: string, entry: unknown, { from, variables }: En
 export function inactiveConfig(name: string, from: string, state: InactiveState, reason: string): UpstreamConfig {
   const filter = { include: [], exclude: [] };
   const target = { kind: 'none', state, reason } as const;
-  return withKey({ name, from, target, timeout: 0, connectTimeout: 0, filter, secrets: [] });
+  // The name may be the fault.
+  const short = shorten(name, MAX_SERVER_NAME);
+  return withKey({ name: short, from, target, timeout: 0, connectTimeout: 0, filter, secrets: [] });
 }
 
 // --- internal ---
 
-type Reached = Pick<UpstreamConfig, 'target' | 'secrets'>;
+/** Expands the texts of an entry, within the limit of one entry. */
+function targetOf(entry: StdioEntry | RemoteEntry, variables: Variables): Pick<UpstreamConfig, 'target' | 'secrets'> {
+  const inserted = new Set<string>();
+  let left = MAX_ENTRY;
+  const expanded = (field: string, value: string): string => {
+    try {
+      const { text: result, inserted: values } = expand(value, variables, left);
+      // Texts that no program can be given, or that would arrive changed.
+      if (result.includes('\0')) throw new Error('it has a NUL character');
+      if (!result.isWellFormed()) throw new Error('it has half of a surrogate pair, which is not a character');
+      // An empty text counts too, or there could be any number of them.
+      left -= result.length + 1;
+      for (const one of values) inserted.add(one);
+      return result;
+    } catch (error) {
+      throw new Error(`${shown(field)}: ${messageOf(error)}`);
+    }
+  };
+  const allExpanded = (field: string, values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expanded(`${field}.${name}`, value)]));
 
-function stdioTarget({ command, args, env, cwd }: StdioEntry, variables: Variables): Reached {
-  const expander = createExpander(variables);
-  for (const variable of Object.keys(env)) checkVariableName(variable);
-  const target = {
-    kind: 'stdio',
-    command: expander.text('command', command),
-    args: args.map((arg, at) => expander.text(`args[${at}]`, arg)),
-    env: expander.texts('env', env),
-    cwd: resolve(variables.workspaceFolder, cwd === undefined ? '' : expander.text('cwd', cwd)),
-  } as const;
-  return { target, secrets: secretsOf({ ...target, inserted: expander.inserted() }) };
+  if (entry.kind === 'stdio') {
+    const target = {
+      kind: entry.kind,
+      command: expanded('command', entry.command),
+      args: entry.args.map((arg, at) => expanded(`args[${at}]`, arg)),
+      env: { ...inherited(entry.envVars, variables), ...allExpanded('env', entry.env) },
+      cwd: resolve(variables.workspaceFolder, expanded('cwd', entry.cwd ?? '')),
+    } as const;
+    return { target, secrets: secretsOf({ ...target, inserted }) };
+  }
+  const href = expanded('url', entry.url);
+  const url = URL.canParse(href) ? new URL(href) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('url must be an http or https address');
+  const headers = allExpanded('headers', entry.headers);
+  const odd = Object.keys(headers).find((name) => !/^[\t\x20-\x7e\x80-\xff]*$/.test(headers[name] ?? ''));
+  if (odd !== undefined) throw new Error(`${shown(`headers.${odd}`)} has a character that is not allowed in a header`);
+  return { target: { kind: entry.kind, url, headers }, secrets: secretsOf({ url, headers, inserted }) };
 }
 
-function remoteTarget({ kind, url, headers: written }: RemoteEntry, variables: Variables): Reached {
-  const expander = createExpander(variables);
-  const address = httpUrl(expander.text('url', url));
-  const headers = expander.texts('headers', written);
-  for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
-  const secrets = secretsOf({ url: address.href, headers, inserted: expander.inserted() });
-  return { target: { kind, url: address, headers }, secrets };
+/** Those of our variables that are set. */
+function inherited(names: readonly string[], { env }: Variables): Readonly<Record<string, string>> {
+  const values = names.map((name): readonly [string, unknown] => [name, env[name]]);
+  return Object.fromEntries(values.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }
 
 /** The key leaves out the secrets: they depend on which files exist, and a new file must not restart a server. */
@@ -175,59 +211,12 @@ function check<S extends v.GenericSchema>(schema: S, entry: unknown): v.InferOut
 /** A field's name in a message. It ends where no name goes on: people write `Authorization: Bearer SECRET` as a name. */
 function shown(field: string): string {
   const [name = ''] = /^[\w.[\]-]*/.exec(field) ?? [];
-  return shorten(name.length < field.length ? `${name}…` : name, MAX_FIELD_SHOWN);
+  return shorten(name.length < field.length ? `${name}…` : name, MAX_NAME_SHOWN);
 }
 
 function checkServerName(name: string): void {
-  if (name === '') throw new Error('a server without a name');
+  if (name === '') throw new Error('its name is empty');
   if (name.length > MAX_SERVER_NAME) throw new Error(`its name is over ${MAX_SERVER_NAME} characters`);
   // A colon ends the server's part of a tool's name.
-  if (/[:\p{C}\p{Z}/]/u.test(name)) throw new Error('its name holds a colon, slash, blank or control character');
-}
-
-function httpUrl(value: string): URL {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('url must be an http or https address');
-  return url;
-}
-
-function checkHeader(name: string, value: string): void {
-  const field = shown(`headers.${name}`);
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new Error(`${field} is not a valid header name`);
-  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new Error(`${field} holds a character that no header can hold`);
-}
-
-function checkVariableName(name: string): void {
-  if (name === '' || /[=\0]/.test(name) || !name.isWellFormed())
-    throw new Error(`${shown(`env.${name}`)} is not a valid variable name`);
-}
-
-/** Texts that no program can be given, or that would arrive changed. */
-function checkText(text: string): void {
-  if (text.includes('\0')) throw new Error('it holds a NUL character');
-  if (!text.isWellFormed()) throw new Error('it holds half of a surrogate pair, which is not a character');
-}
-
-/** Expands the texts of one entry within its limit, and collects the values of variables. */
-function createExpander(variables: Variables) {
-  const inserted = new Set<string>();
-  let left = MAX_ENTRY;
-  const expandText = (field: string, value: string): string => {
-    try {
-      const expanded = expand(value, variables, left);
-      checkText(expanded.text);
-      // An empty text counts too, or there could be any number of them.
-      left -= expanded.text.length + 1;
-      for (const one of expanded.inserted) inserted.add(one);
-      return expanded.text;
-    } catch (error) {
-      throw new Error(`${shown(field)}: ${messageOf(error)}`);
-    }
-  };
-  return {
-    inserted: () => [...inserted],
-    text: expandText,
-    texts: (field: string, values: Readonly<Record<string, string>>) =>
-      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expandText(`${field}.${name}`, value)])),
-  };
+  if (/[:\p{C}\p{Z}/]/u.test(name)) throw new Error('its name has a colon, slash, space or control character');
 }

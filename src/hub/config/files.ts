@@ -1,170 +1,150 @@
 /**
- * The files that configure upstream servers: the user's, the project's, and those given with --config.
- * Owns: which files are read, in which order, and which of them need trust. Leaves alone: entries (entries.ts).
- * Always true:
- * - an entry replaces an earlier entry of its name as a whole; a project file that is not trusted changes nothing;
- * - a file that cannot be parsed, as while it is being written, counts as its last version that could be.
+ * The files that configure upstream servers: the user's, the project's, those of other hosts, and those given by name.
+ * Owns: which files are read, in which order, and which of them need trust. Leaves alone: what is in them (formats.ts).
+ * Always true: an entry replaces an earlier entry of its name as a whole; a project file that is not trusted changes nothing.
  */
-import { createHash } from 'node:crypto';
-import { dirname, join, resolve } from 'node:path';
-import { NOFOLLOW, readStable } from '../../files/read.ts';
-import { isSameDirectory, lookAt, lstatOf, watchEntry } from '../../files/stats.ts';
-import { messageOf } from '../../log.ts';
-import type { Problem, Watched } from '../../model.ts';
-import { isObject, type Params } from '../../protocol/index.ts';
-import { shorten } from '../../text.ts';
-import type { Environment } from '../connection/command.ts';
-import { inactiveConfig, parseEntry, type UpstreamConfig } from './entries.ts';
-import { MAX_FILE, MAX_PROJECT_FILE, MAX_SERVER_NAME, MAX_SERVERS } from './limits.ts';
-import { reasonNotTrusted, trustFile } from './trust.ts';
+import { platform as platformOf } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { ParsedFile } from '../../files/parsed.ts';
+import { isBelow, isSameDirectory, watchEntry } from '../../files/stats.ts';
+import type { Problem } from '../../model.ts';
+import { configOf, type InactiveState, inactiveConfig, type UpstreamConfig } from './entries.ts';
+import { SERVER_KEYS } from './formats.ts';
+import { HOSTS, hostFiles, type System } from './hosts.ts';
+import { createProjectReader, createReader, faultOf, type Read, type ServerFile } from './read.ts';
+import { startsSkillwire } from './self.ts';
+import { PROJECT_FILE, reasonNotTrusted, trustFile } from './trust.ts';
 
-export interface FileOptions {
-  readonly cwd: string;
-  readonly home: string;
-  readonly env: Environment;
+export interface FileOptions extends Omit<System, 'platform'> {
+  /** This machine's unless given. */
+  readonly platform?: NodeJS.Platform;
   /** From the command line. */
   readonly configFiles: readonly string[];
+  /** The hosts whose own files are read too. */
+  readonly importHosts?: readonly string[];
   readonly trustProject: boolean;
 }
 
-export interface Configuration {
-  readonly configs: readonly UpstreamConfig[];
-  readonly problems: readonly Problem[];
-  readonly watched: readonly Watched[];
-}
-
-export const projectFile = (cwd: string) => join(cwd, FILE_NAME);
-
-/** The last version of each file that could be parsed; kept by a caller that reads more than once. */
-export type ConfigCache = Map<string, ParsedFile>;
-
-export function readConfiguration(options: FileOptions, cache: ConfigCache = new Map()): Configuration {
+/** Gives a function that reads the files as they are when it is called. */
+export function createConfiguration(options: FileOptions) {
   const { cwd, home, env } = options;
   const variables = { env, workspaceFolder: cwd, userHome: home };
-  const configs = new Map<string, UpstreamConfig>();
-  /** Entries of the project that would replace others if the project were trusted. */
-  const untrusted = new Map<string, UpstreamConfig>();
-  const problems: Problem[] = [];
   const record = trustFile(home, env);
-  const files = filesOf(options);
+  const sources = sourcesOf(options);
+  const files = sources.flatMap((source) => source.files.flatMap(({ paths }) => paths));
+  // The directories of the record are created when the first project is trusted, so they are watched too.
+  const paths = [...files, record, dirname(record), dirname(dirname(record))];
 
-  for (const { path, needsTrust, mustExist } of files) {
-    const found = unchanged(path, cache.get(path)) ?? readEntries(path, needsTrust);
-    if (found.kind === 'broken') problems.push({ where: path, what: found.why });
-    if (found.kind === 'missing' && mustExist) problems.push({ where: path, what: 'does not exist' });
-    const parsed = found.kind === 'broken' ? cache.get(path) : found;
-    if (parsed?.kind !== 'parsed') {
-      cache.delete(path);
-      continue;
-    }
-    cache.set(path, parsed);
-    problems.push(...parsed.faults.map((what) => ({ where: path, what })));
-    const reason = needsTrust && parsed.servers.size > 0 ? reasonNotTrusted(record, path, parsed.digest) : undefined;
-    for (const [name, entry] of parsed.servers) {
-      if (reason !== undefined) untrusted.set(name, inactiveConfig(name, path, 'untrusted', reason));
-      else {
-        configs.set(name, parseEntry(name, entry, { from: path, variables }));
-        untrusted.delete(name);
+  function entriesOf(source: ConfigSource, { path, file }: Found) {
+    const { servers, digest } = file.value ?? NOTHING;
+    const reason = digest !== '' && servers.size > 0 ? reasonNotTrusted(record, cwd, path, digest) : undefined;
+    return [...servers].map(([name, entry]) => {
+      // Our own files may name it: hubs may serve hubs.
+      const isSelf = source.isOfHost && startsSkillwire(entry);
+      const inactive = (state: InactiveState, why: string) => inactiveConfig(name, path, state, why);
+      const config = () =>
+        reason === undefined ? configOf(name, entry, path, variables) : inactive('untrusted', reason);
+      return { name, config: isSelf ? inactive('disabled', ITSELF) : config(), isTrusted: reason === undefined };
+    });
+  }
+
+  return () => {
+    const configs = new Map<string, UpstreamConfig>();
+    /** Entries of the project that would replace others if the project were trusted. */
+    const untrusted = new Map<string, UpstreamConfig>();
+    const problems: Problem[] = [];
+    for (const source of sources) {
+      const found = source.files.flatMap(firstThatExists);
+      problems.push(...problemsOf(source, found));
+      for (const { name, config, isTrusted } of found.flatMap((one) => entriesOf(source, one))) {
+        if (isTrusted) untrusted.delete(name);
+        (isTrusted ? configs : untrusted).set(name, config);
       }
     }
-  }
-  for (const [name, config] of untrusted) if (!configs.has(name)) configs.set(name, config);
-  const reported = new Set([...configs.values(), ...untrusted.values()]);
-  // The directories of the record are created when the first project is trusted, so they are watched too.
-  const paths = [...files.map(({ path }) => path), record, dirname(record), dirname(dirname(record))];
-  return {
-    configs: [...configs.values()],
-    problems: [...problems, ...[...reported].flatMap(problemOf)],
-    watched: paths.map(watchEntry),
+    for (const [name, config] of untrusted) if (!configs.has(name)) configs.set(name, config);
+    const reported = new Set([...configs.values(), ...untrusted.values()]);
+    return {
+      configs: [...configs.values()],
+      problems: [...problems, ...[...reported].flatMap(problemOf)],
+      watched: paths.map(watchEntry),
+    };
   };
 }
 
-export type FileEntries = { readonly kind: 'missing' } | { readonly kind: 'broken'; readonly why: string } | ParsedFile;
-
-export interface ParsedFile {
-  readonly kind: 'parsed';
-  /** Undefined when the file changed recently: it is read again next time. */
-  readonly version: string | undefined;
-  /** SHA-256 of the bytes that `servers` was parsed from; empty for files that need no trust. */
-  readonly digest: string;
-  readonly servers: ReadonlyMap<string, unknown>;
-  /** The reasons for which entries are left out. */
-  readonly faults: readonly string[];
-}
-
-/** `needsTrust`: the file may come from a stranger. A symbolic link could lead to another project's file, so it is refused. */
-export function readEntries(path: string, needsTrust: boolean): FileEntries {
-  if (needsTrust && isLink(path)) return { kind: 'broken', why: LINK };
-  const reading = readStable(path, needsTrust ? MAX_PROJECT_FILE : MAX_FILE, needsTrust ? NOFOLLOW : 0);
-  if (reading.kind === 'missing') return { kind: 'missing' };
-  if (reading.kind === 'refused') return { kind: 'broken', why: `cannot be read: ${messageOf(reading.error)}` };
-  if (reading.kind === 'moving') return { kind: 'broken', why: 'cannot be read: it is being written' };
-  const { bytes } = reading;
-  const parsed = parse(bytes.toString('utf8'));
-  if (!parsed) return { kind: 'broken', why: 'is not a JSON object' };
-  const { mcpServers = {} } = parsed;
-  if (!isObject(mcpServers)) return { kind: 'broken', why: 'mcpServers must be an object' };
-  const digest = needsTrust ? createHash('sha256').update(bytes).digest('hex') : '';
-  const version = reading.recent ? undefined : reading.version;
-  return { kind: 'parsed', version, digest, ...withinLimits(Object.entries(mcpServers)) };
-}
+export const projectFile = (cwd: string) => join(cwd, PROJECT_FILE);
 
 // --- internal ---
 
-const FILE_NAME = '.kode.json';
-const LINK = 'is not read: it is a link, and what it leads to belongs to another project';
+const ITSELF = 'it starts skillwire, which is running already';
+const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
+const NOTHING: ServerFile = { servers: new Map(), faults: [], digest: '' };
 
-interface ConfigFile {
+/** One place to look at: the first of these files that exists counts. */
+interface Candidates {
+  readonly paths: readonly string[];
+  readonly read: Read;
+}
+
+interface ConfigSource {
+  readonly files: readonly Candidates[];
+  /** By `--import` or `--config`. Every host that uses skillwire has an entry for it. */
+  readonly isOfHost: boolean;
+  /** Of `--import`. */
+  readonly host?: string;
+}
+
+interface Found {
   readonly path: string;
-  readonly needsTrust: boolean;
-  readonly mustExist: boolean;
+  readonly file: ParsedFile<ServerFile>;
 }
 
-function filesOf({ cwd, home, configFiles, trustProject }: FileOptions): readonly ConfigFile[] {
-  const user = { path: join(home, FILE_NAME), needsTrust: false, mustExist: false };
-  const project = { path: projectFile(cwd), needsTrust: !trustProject, mustExist: false };
-  const given = configFiles.map((file) => ({ path: resolve(cwd, file), needsTrust: false, mustExist: true }));
-  // In the home directory the project's file is the user's own.
-  return [user, ...(isSameDirectory(cwd, home) ? [] : [project]), ...given];
+function sourcesOf(options: FileOptions): readonly ConfigSource[] {
+  const { cwd, home, env, configFiles, importHosts = [], trustProject, platform = platformOf() } = options;
+  const own = createReader(cwd);
+  const project = trustProject ? own : createProjectReader(cwd);
+  // In the home directory the project's files are the user's own.
+  const ofProject = (paths: readonly string[]) => (isSameDirectory(cwd, home) ? [] : [{ paths, read: project }]);
+  // A variable may move a user's file, but not into the project: there it needs trust.
+  const isInProject = (path: string) => isBelow(path, cwd) && !isBelow(home, cwd);
+  const absolute = Object.fromEntries(Object.entries(env).filter(([, path = '']) => isAbsolute(path)));
+  const imported = importHosts.map((name): ConfigSource => {
+    const files = hostFiles(name, { platform, home, env: absolute, cwd });
+    const user = { paths: files.user, read: files.user.some(isInProject) ? project : own };
+    return { files: [user, ...ofProject(files.project ?? [])], isOfHost: true, host: name };
+  });
+  return [
+    { files: [{ paths: [join(home, PROJECT_FILE)], read: own }], isOfHost: false },
+    { files: ofProject([projectFile(cwd)]), isOfHost: false },
+    ...imported,
+    ...configFiles.map((file) => ({ files: [{ paths: [resolve(cwd, file)], read: own }], isOfHost: true })),
+  ];
 }
 
-function withinLimits(entries: readonly (readonly [string, unknown])[]): Pick<ParsedFile, 'servers' | 'faults'> {
-  const first = entries.slice(0, MAX_SERVERS);
-  const isLong = ([name]: readonly [string, unknown]) => name.length > MAX_SERVER_NAME;
-  const faults = first
-    .filter(isLong)
-    .map(([name]) => `server "${shorten(name, MAX_SERVER_NAME)}": its name is over ${MAX_SERVER_NAME} characters`);
-  if (entries.length > MAX_SERVERS)
-    faults.push(`names ${entries.length} servers; only the first ${MAX_SERVERS} are looked at`);
-  return { servers: new Map(first.filter((entry) => !isLong(entry))), faults };
+function firstThatExists({ paths, read }: Candidates): readonly Found[] {
+  for (const path of paths) {
+    const file = read(path);
+    if (file.value || file.fault) return [{ path, file }];
+  }
+  return [];
 }
 
-/** The cached file if it has not changed: some files have megabytes, and each refresh looks at them. */
-function unchanged(path: string, cached: ParsedFile | undefined): ParsedFile | undefined {
-  if (cached?.version === undefined) return undefined;
-  // Not through a link: a link has a version of its own, so the file is read again.
-  const look = lookAt(path, lstatOf);
-  return look.kind === 'settled' && look.version === cached.version ? cached : undefined;
+function problemsOf({ files, host, isOfHost }: ConfigSource, found: readonly Found[]): readonly Problem[] {
+  const faults = found.flatMap(({ path: where, file }) => {
+    const fault = faultOf(file);
+    const others = file.value?.faults ?? [];
+    return (fault === undefined ? others : [fault, ...others]).map((what) => ({ where, what }));
+  });
+  const hasServers = found.some(({ file }) => file.value && file.value.servers.size > 0);
+  if (hasServers || faults.length > 0 || !isOfHost) return faults;
+  const paths = files.flatMap((one) => one.paths);
+  if (found.length > 0)
+    return found.map(({ path: where }) => ({ where, what: `has no servers under any of these keys: ${SERVER_KEYS}` }));
+  if (host === undefined) return paths.map((where) => ({ where, what: 'does not exist; correct --config' }));
+  const what = paths.length > 0 ? `no file was found; looked at ${paths.join(', ')}` : `is not one of ${HOST_NAMES}`;
+  return [{ where: `--import ${host}`, what }];
 }
 
 function problemOf({ name, from, target }: UpstreamConfig): readonly Problem[] {
   if (target.kind !== 'none' || target.state === 'disabled') return [];
   return [{ where: from, what: `server "${name}": ${target.reason}` }];
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatOf(path).isSymbolicLink();
-  } catch {
-    return false; // Reading the file gives the reason.
-  }
-}
-
-function parse(text: string): Params | undefined {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // The caller reports it.
-  }
 }

@@ -22,7 +22,5 @@ export const MAX_ENTRY = 1024 * 1024;
 export const MAX_PATTERN = 10_000;
 /** Texts in `include` or `exclude`: each is tried on each tool. */
 export const MAX_PATTERNS = 1000;
-/** Characters of a field's name in a message. */
-export const MAX_FIELD_SHOWN = 100;
-/** Characters of a variable's name in a message. */
-export const MAX_VARIABLE_SHOWN = 60;
+/** Characters of the name of a field or a variable in a message. */
+export const MAX_NAME_SHOWN = 100;

@@ -6,53 +6,45 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { unescape as decoded } from 'node:querystring';
 import { cut } from '../../text.ts';
+import type { HttpTarget } from '../connection/http-client.ts';
+import type { StdioTarget } from '../connection/stdio.ts';
 
 /** `limit`: the text is cut to that many characters first. */
 export type Redact = (text: string, limit?: number) => string;
 
-export interface SecretSources {
-  /** Some people write the arguments here. */
-  readonly command?: string;
-  readonly args?: readonly string[];
-  /** Relative paths among the arguments start here. */
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly url?: string;
-  /** Values of variables. */
-  readonly inserted: readonly string[];
+/** The target of a server, and the values of variables in it. */
+export interface SecretSources extends Partial<StdioTarget>, Partial<HttpTarget> {
+  readonly inserted: Iterable<string>;
 }
 
 export function secretsOf(sources: SecretSources): readonly string[] {
   const { command = '', args = [], cwd = '.', env = {}, headers = {}, url, inserted } = sources;
-  const all = [
+  return [
     ...inserted,
     ...Object.values(env),
     ...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]),
     ...secretsInArgs(args, cwd),
+    // Some people write the arguments into the command.
     ...secretsInArgs(command.split(/\s+/).slice(1), cwd),
-    ...(url === undefined ? [] : secretsInUrl(url)),
+    ...(url ? secretsInUrl(url) : []),
   ];
-  return [...new Set(all)];
 }
 
 /** Overlapping secrets are replaced as a whole. Never throws. */
 export function createRedact(secrets: readonly string[]): Redact {
+  /** By their first characters, the longest first. */
   const byStart = new Map<string, string[]>();
-  const firstUnits = new Set<number>();
-  for (const spelling of new Set(secrets.flatMap(partsOf).flatMap(spellingsOf))) {
+  const parts = [...new Set(secrets.flatMap(partsOf))];
+  for (const spelling of new Set(parts.flatMap(spellingsOf))) {
     const start = spelling.slice(0, MIN_SECRET);
-    const same = byStart.get(start);
-    if (same) same.push(spelling);
-    else byStart.set(start, [spelling]);
-    firstUnits.add(spelling.charCodeAt(0));
+    if (!byStart.get(start)?.push(spelling)) byStart.set(start, [spelling]);
   }
   for (const same of byStart.values()) same.sort((a, b) => b.length - a.length);
 
   /** How many characters at this place belong to a secret; all that are left where the text was cut inside of one. */
   function secretLength(text: string, at: number, isCut: boolean): number {
-    if (!firstUnits.has(text.charCodeAt(at))) return 0;
     const same = byStart.get(text.slice(at, at + MIN_SECRET)) ?? [];
     const left = text.length - at;
     if (isCut && same.some((one) => one.length > left && one.startsWith(text.slice(at)))) return left;
@@ -61,12 +53,11 @@ export function createRedact(secrets: readonly string[]): Redact {
 
   return (whole, limit = Number.POSITIVE_INFINITY) => {
     const text = cut(whole, limit);
-    const isCut = text.length < whole.length;
     let redacted = '';
     /** The text is handled up to here. */
     let done = 0;
     for (let at = 0; at + MIN_SECRET <= text.length; at += 1) {
-      const length = secretLength(text, at, isCut);
+      const length = secretLength(text, at, text.length < whole.length);
       if (length === 0) continue;
       if (at >= done) redacted += text.slice(done, at) + REPLACEMENT;
       done = Math.max(done, at + length);
@@ -122,45 +113,22 @@ const SCRIPT_FLAG = /^-[a-z]*c$/;
 // `NAME=value` as a shell reads it: the value may have several parts, with quotes or without.
 const ASSIGNMENT = /(?<![\w-])([A-Za-z_][\w-]*)=((?:"[^"]*"|'[^']*'|[^\s"'`;&|<>()])+)/g;
 const QUOTED = /"([^"]*)"|'([^']*)'/g;
-// Punctuation of a shell around a word.
-const BEFORE_WORD: ReadonlySet<string> = new Set('"\'`(');
-const AFTER_WORD: ReadonlySet<string> = new Set('"\'`);,&|');
 // A reference that is not expanded names a secret at most.
 const VARIABLE = /^\$\{[^}]*\}$/;
 
-function secretsInArgs(args: readonly string[], cwd: string): readonly string[] {
-  return args.flatMap((arg, at) => secretsInArg(arg, args[at - 1] ?? '', cwd));
-}
-
 /** Only a program knows what its arguments mean, so all are secrets except those that surely are not. */
-function secretsInArg(arg: string, before: string, cwd: string): readonly string[] {
-  const { flag, value } = split(arg, before);
-  // A script may start with an assignment, whose name says nothing about the words that follow.
-  const meaning = SCRIPT_FLAG.test(before) && flag !== before ? '' : flag;
-  return [...secretsInValue(value, meaning, cwd), ...secretsInScript(arg, cwd)];
-}
-
-function secretsInValue(value: string, flag: string, cwd: string): readonly string[] {
-  if (value === '' || isHarmless(value, flag, cwd)) return [];
-  if (isUrl(value)) return SECRET_FLAG.test(flag) ? [value, ...secretsInUrl(value)] : secretsInUrl(value);
-  // The words too: a header is "Authorization: Bearer x".
-  const words = value.split(/\s+/).flatMap((word) => [word, withoutPunctuation(word)]);
-  return [value, ...words.filter((word) => !isHarmless(word, flag, cwd))];
-}
-
-function withoutPunctuation(word: string): string {
-  let start = 0;
-  let end = word.length;
-  while (start < end && BEFORE_WORD.has(word.charAt(start))) start += 1;
-  while (end > start && AFTER_WORD.has(word.charAt(end - 1))) end -= 1;
-  return word.slice(start, end);
-}
-
-/** Variables that a script sets: the program that gets them may print a value without its name. */
-function secretsInScript(script: string, cwd: string): readonly string[] {
-  return [...script.matchAll(ASSIGNMENT)].flatMap(([, name = '', value = '']) =>
-    SECRET_FLAG.test(name) ? secretsInValue(value.replace(QUOTED, '$1$2'), name, cwd) : [],
-  );
+function secretsInArgs(args: readonly string[], cwd: string): readonly string[] {
+  return args.flatMap((arg, at) => {
+    const before = args[at - 1] ?? '';
+    const { flag, value } = split(arg, before);
+    // A script may start with an assignment, whose name says nothing about the words that follow.
+    const meaning = SCRIPT_FLAG.test(before) && flag !== before ? '' : flag;
+    // The program that gets the variables of a script may print a value without its name.
+    const assigned = [...arg.matchAll(ASSIGNMENT)].flatMap(([, name = '', text = '']) =>
+      SECRET_FLAG.test(name) ? secretsInValue(text.replace(QUOTED, '$1$2'), name, cwd) : [],
+    );
+    return [...secretsInValue(value, meaning, cwd), ...assigned];
+  });
 }
 
 /** `--flag=value`, `KEY=value`, or a value after its flag. */
@@ -171,37 +139,38 @@ function split(arg: string, before: string): { readonly flag: string; readonly v
   return { flag: before.startsWith('-') && !before.includes('=') ? before : '', value: arg };
 }
 
-function isHarmless(value: string, flag: string, cwd: string): boolean {
-  if (VARIABLE.test(value)) return true;
-  if (SECRET_FLAG.test(flag)) return false;
-  return (value.length <= MAX_PLAIN && PLAIN.test(value)) || existsSync(resolve(cwd, value));
+function secretsInValue(value: string, flag: string, cwd: string): readonly string[] {
+  const isHarmless = (text: string) => {
+    if (text === '' || VARIABLE.test(text)) return true;
+    if (SECRET_FLAG.test(flag)) return false;
+    return (text.length <= MAX_PLAIN && PLAIN.test(text)) || existsSync(resolve(cwd, text));
+  };
+  if (isHarmless(value)) return [];
+  if (isUrl(value)) return [...(SECRET_FLAG.test(flag) ? [value] : []), ...secretsInUrl(new URL(value))];
+  // The words too, with the punctuation of a shell and without: a header is "Authorization: Bearer x".
+  const words = value.split(/\s+/).flatMap((word) => [word, withoutPunctuation(word)]);
+  return [value, ...words.filter((word) => !isHarmless(word))];
+}
+
+/** Only at the ends: an address inside JSON is not a secret. Not by a pattern: the time must stay linear. */
+function withoutPunctuation(word: string): string {
+  let [start, end] = [0, word.length];
+  while (start < end && '"\'`('.includes(word.charAt(start))) start += 1;
+  while (end > start && '"\'`);,&|'.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(start, end);
 }
 
 const isUrl = (text: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text);
 
 /** User and password, also as basic authorization; the query; and parts of the path that are not plain words. */
-function secretsInUrl(text: string): readonly string[] {
-  if (!isUrl(text)) return [];
-  const { username, password, pathname, searchParams, search, hash } = new URL(text);
+function secretsInUrl({ username, password, pathname, searchParams, search, hash }: URL): readonly string[] {
   const authorization = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  const parts = [username, password, ...pathname.split('/').filter((part) => !PLAIN.test(part))];
   return [
-    username,
-    password,
-    decoded(username),
-    decoded(password),
-    password === '' ? '' : authorization,
-    ...pathname.split('/').flatMap((part) => (PLAIN.test(part) ? [] : [part, decoded(part)])),
+    ...parts.flatMap((part) => [part, decoded(part)]),
+    authorization,
     ...searchParams.values(),
     search.slice(1),
     hash.slice(1),
-  ].filter((value) => value !== '');
-}
-
-/** A bare `%` in a password stands for itself. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text.replaceAll('%25', '%');
-  }
+  ];
 }

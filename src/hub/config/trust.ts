@@ -1,22 +1,23 @@
 /**
- * The record of project files that may start programs.
- * Owns: that record. Leaves alone: reading the project files (files.ts).
- * Always true:
- * - trust belongs to the content: a file that has changed must be trusted again;
- * - trust belongs to the directory too: the same file in another directory would start other programs.
+ * The record of project files that may start programs. Leaves alone: reading the project files (files.ts).
+ * Always true: trust belongs to the content, so a file that has changed must be trusted again; and to the directory, as the
+ * same file in another directory would start other programs.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import * as v from 'valibot';
 import { readStable } from '../../files/read.ts';
+import { isMissing } from '../../files/stats.ts';
 import { messageOf } from '../../log.ts';
 import type { Environment } from '../connection/command.ts';
 import { MAX_TRUST_RECORD } from './limits.ts';
 
-/** SHA-256 digests of files, by path. */
-const TrustRecord = v.object({ files: v.record(v.string(), v.string()) });
-type TrustRecord = v.InferOutput<typeof TrustRecord>;
+/** The project's own file, which `skillwire trust` is for unless it is told others. */
+export const PROJECT_FILE = '.kode.json';
+
+/** SHA-256 digests of files, by their absolute paths. */
+const TrustRecord = v.pipe(v.string(), v.parseJson(), v.object({ files: v.record(v.string(), v.string()) }));
 
 export function trustFile(home: string, env: Environment): string {
   const base = env.XDG_CONFIG_HOME;
@@ -25,18 +26,20 @@ export function trustFile(home: string, env: Environment): string {
 }
 
 /** Undefined when the file is trusted with this digest. Never throws: a record that cannot be read trusts nothing. */
-export function reasonNotTrusted(record: string, file: string, digest: string): string | undefined {
+export function reasonNotTrusted(record: string, project: string, file: string, digest: string): string | undefined {
   try {
-    const trusted = new Map(Object.entries(readRecord(record).files)).get(keyOf(file));
-    return trusted === digest ? undefined : UNTRUSTED;
+    if (digestsIn(record)[keyOf(project, file)] === digest) return undefined;
+    const name = relative(project, file);
+    const command = name === PROJECT_FILE ? 'skillwire trust' : `skillwire trust ${name}`;
+    return `not started: this project is not trusted; look at the file, then run "${command}"`;
   } catch (error) {
     return `not started: whether this project is trusted is not known: ${record} cannot be read: ${messageOf(error)}`;
   }
 }
 
 /** Trusts the file with this digest. Throws when the record cannot be written. */
-export function trust(record: string, file: string, digest: string): void {
-  const files = { ...readRecord(record).files, [keyOf(file)]: digest };
+export function trust(record: string, project: string, file: string, digest: string): void {
+  const files = { ...digestsIn(record), [keyOf(project, file)]: digest };
   mkdirSync(dirname(record), { recursive: true, mode: 0o700 });
   // Renamed into place: a reader finds either the old record or the new one.
   const draft = `${record}.${randomUUID()}`;
@@ -51,19 +54,18 @@ export function trust(record: string, file: string, digest: string): void {
 
 // --- internal ---
 
-const UNTRUSTED = 'not started: this project is not trusted; look at the file, then run "skillwire trust"';
-
-/** The real path of the directory, but not of the file: a link in it would lead to another project's file. */
-function keyOf(file: string): string {
-  return join(realpathSync(dirname(file)), basename(file));
+/** The real path of the project, but of nothing in it: a link could lead to what is trusted in another project. */
+function keyOf(project: string, file: string): string {
+  return join(realpathSync(project), relative(project, file));
 }
 
-function readRecord(record: string): TrustRecord {
-  const reading = readStable(record, MAX_TRUST_RECORD);
-  if (reading.kind === 'missing') return { files: {} };
-  if (reading.kind === 'refused') throw reading.error;
-  if (reading.kind === 'moving') throw new Error('it is being written');
-  // A record that cannot be parsed trusts nothing; the next `skillwire trust` writes a new one.
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), TrustRecord), reading.bytes.toString('utf8'));
-  return parsed.success ? parsed.output : { files: {} };
+function digestsIn(record: string): Readonly<Record<string, string>> {
+  try {
+    const parsed = v.safeParse(TrustRecord, readStable(record, MAX_TRUST_RECORD).bytes.toString());
+    // A record that cannot be parsed trusts nothing; the next `skillwire trust` writes a new one.
+    return parsed.success ? parsed.output.files : {};
+  } catch (error) {
+    if (isMissing(error)) return {};
+    throw error;
+  }
 }

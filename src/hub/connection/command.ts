@@ -8,32 +8,25 @@ import { delimiter, extname, isAbsolute, join, resolve, win32 } from 'node:path'
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface CommandLine {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** The arguments are already quoted as Windows needs them. */
-  readonly verbatim: boolean;
-}
-
-/**
- * The variables that any program of this user needs: paths, language, proxies, certificates. Others are left out: our
- * environment may hold secrets of other programs.
- */
+/** The variables that any program of this user needs. Our environment may hold secrets of other programs besides. */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && isInherited(name) ? [[name, value] as const] : [],
+    value !== undefined && INHERITED.test(name) ? [[name, value] as const] : [],
   );
   return Object.fromEntries(kept);
 }
 
-/** A command with a slash is a path, relative to `cwd`; any other is looked up in PATH. */
+/**
+ * A command with a slash is a path, relative to `cwd`; any other is looked up in PATH. `verbatim`: the arguments are
+ * already quoted as Windows needs them.
+ */
 export function commandLine(
   command: string,
   args: readonly string[],
   env: Environment,
   platform: NodeJS.Platform,
   cwd: string,
-): CommandLine {
+) {
   const place = isPath(command, platform) ? resolve(cwd, command) : command;
   if (platform !== 'win32') return { command: place, args, verbatim: false };
   const file = findOnWindows(place, env);
@@ -52,21 +45,16 @@ export function inSystem32(env: Environment, program: string): string {
 
 // --- internal ---
 
-const INHERITED: ReadonlySet<string> = new Set(
-  [
-    'PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR TMP TEMP',
-    'HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY FTP_PROXY',
-    'NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE',
-    'SSH_AUTH_SOCK DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS DOCKER_HOST',
-    'APPDATA LOCALAPPDATA COMPUTERNAME COMSPEC HOMEDRIVE HOMEPATH PATHEXT PROGRAMDATA PROGRAMFILES',
-    'PROGRAMFILES(X86) PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR',
-  ].flatMap((line) => line.split(' ')),
-);
-
-function isInherited(name: string): boolean {
-  const upper = name.toUpperCase();
-  return INHERITED.has(upper) || upper.startsWith('LC_') || upper.startsWith('XDG_');
-}
+// Paths and language, proxies, certificates, the desktop, Windows.
+const NAMES = [
+  'PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE LC_.* XDG_.* TZ TMPDIR TMP TEMP',
+  'HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY FTP_PROXY',
+  'NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE',
+  'SSH_AUTH_SOCK DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS DOCKER_HOST',
+  'APPDATA LOCALAPPDATA COMPUTERNAME COMSPEC HOMEDRIVE HOMEPATH PATHEXT PROGRAMDATA PROGRAMFILES',
+  'PROGRAMFILES\\(X86\\) PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR',
+];
+const INHERITED = new RegExp(`^(?:${NAMES.join(' ').replaceAll(' ', '|')})$`, 'i');
 
 /** Windows compares the names of variables without case. */
 function variableIn(env: Environment, upper: string): string {
@@ -88,8 +76,5 @@ function findOnWindows(command: string, env: Environment): string {
   return files.find((file) => existsSync(file)) ?? command;
 }
 
-function quote(arg: string): string {
-  return `"${arg.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, '$1$1')}"`;
-}
-
+const quote = (arg: string) => `"${arg.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, '$1$1')}"`;
 const escapeMeta = (text: string) => text.replace(/[()\][%!^"`<>&|;, *?]/g, '^$&');

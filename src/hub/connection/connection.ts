@@ -1,8 +1,37 @@
 /**
- * A connection to one upstream server: types and errors that all transports share.
- * Owns: what a connection promises. Leaves alone: the transports (stdio.ts, http.ts, sse.ts), JSON-RPC (rpc-client.ts).
+ * A connection to one upstream server: what it is made with, what every transport promises, the errors that they share.
+ * Leaves alone: the transports (stdio.ts, http.ts, sse.ts), JSON-RPC (rpc-client.ts).
  */
-import type { Id, RpcError } from '../../protocol/index.ts';
+import type { Hops } from '../../hops.ts';
+import type { Log } from '../../log.ts';
+import type { LogMessage } from '../../model.ts';
+import type { Id, LogLevel, RpcError } from '../../protocol/index.ts';
+import type { Environment } from './command.ts';
+import type { ProcessGroups } from './process.ts';
+
+/** What all upstream servers of a hub share, and `debug`, which each has of its own. */
+export interface HubContext {
+  readonly platform: NodeJS.Platform;
+  readonly env: Environment;
+  readonly processGroups: ProcessGroups;
+  /** What servers are told about us. */
+  readonly client: Implementation;
+  readonly hops: Hops;
+  readonly log: Log;
+  /** Milliseconds without a message after which a server is pinged. */
+  readonly healthInterval: number;
+  /** The level from which on clients want log messages that belong to no request, and where these go. */
+  readonly followedLog: { level: LogLevel | undefined; send(message: LogMessage): void };
+  /** The listing of the server of that name has changed. */
+  changed(name: string): void;
+  /** Logs a text without the server's secrets. */
+  debug(text: string): void;
+}
+
+export interface Implementation {
+  readonly name: string;
+  readonly version: string;
+}
 
 export type HeaderFields = Readonly<Record<string, string>>;
 
@@ -10,61 +39,82 @@ export interface OutgoingMessage {
   readonly text: string;
   /** Set when the message is a request. */
   readonly id?: Id;
-  /** `initialize`: sent without a session id, and only its response may set one. */
-  readonly startsSession?: boolean;
-  /** Sending it twice does no harm. */
-  readonly repeatable: boolean;
+  /** Undefined when the message is our response to a request of the server. */
+  readonly method?: string;
   /** HTTP headers; pipes have none. */
   readonly headers?: HeaderFields | undefined;
 }
 
+/** The reason of the signal of a request that was answered, and not cancelled. */
+export const ANSWERED = 'answered';
+
 export interface Connection {
   /** Each request has its own response stream, so closing one tells the server that its request is cancelled. */
   readonly streamPerRequest: boolean;
-  /** Never throws: failures are reported by the events, after this call has returned. */
-  send(message: OutgoingMessage): void;
-  /** Sends a response to a request of the server; settles when the server has accepted it. */
-  reply(text: string): Promise<void>;
-  /** From now on every message names this protocol version, where the transport has a place for it. */
-  setVersion(version: string): void;
-  /** The response to this request has arrived. */
-  answered(id: Id): void;
-  /** The response to this request is no longer wanted. */
-  cancel(id: Id): void;
-  /** Opens a stream for notifications, where the transport has none yet. */
-  listen(): void;
+  /**
+   * Settles when the server has accepted the message, or later. Rejects when the message, or the response to it, was
+   * lost; the connection goes on. `over` makes the signal that fires when a request is answered or cancelled, so that
+   * nothing is kept for it. A function, because to make a signal is slow and pipes need none.
+   */
+  send(message: OutgoingMessage, over?: () => AbortSignal): Promise<void>;
+  /**
+   * The stream for notifications, of a transport that has one besides its responses. Calls `opened` when it is open and
+   * settles when it has ended: true when the next one goes on where it ended, false when the server has none. Rejects
+   * when notifications may have been lost.
+   */
+  listen?(opened: () => void): Promise<boolean>;
+  /** What the server printed that may say why it fails, to follow a reason; empty when there is nothing. */
+  printed?(): string;
   close(): Promise<void>;
 }
 
 export interface ConnectionEvents {
-  text(text: string): void;
-  /** One request, or its response, was lost. The connection goes on. */
-  undelivered(id: Id, error: Error): void;
-  /** An incoming message was dropped; it may have been the response to any request. */
-  lost(error: Error): void;
-  /** Notifications may have been missed. */
-  missed(): void;
-  /** Called at most once: the connection has ended. */
+  /** `request`: the one whose response stream has brought the text, on a connection with such streams. */
+  text(text: string, request?: Id): void;
+  /** An incoming message was dropped: the response to this request, or to any when the id is null. */
+  lost(error: Error, id: Id | null): void;
+  /** The connection has ended, by itself or by `close`. */
   closed(error: Error): void;
   debug(text: string): void;
 }
 
-/** The server responded with an HTTP error status. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError';
-  readonly status: number;
-  /** The JSON-RPC error in the body, if there is one. */
-  readonly rpc: RpcError | undefined;
-  /** The ids of the requests that the body responds to. */
-  readonly answered: readonly Id[];
-  readonly body: string;
+/**
+ * A failure that we found, not an error that the server sent. Its message is for the person or model that called, once
+ * secrets are removed from it (upstream/).
+ */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+}
 
-  constructor(status: number, message: string, body: Pick<HttpError, 'rpc' | 'answered' | 'body'>) {
+export class MessageTooLong extends UpstreamError {
+  constructor(limit: number) {
+    super(`a message over ${limit} bytes was dropped`);
+  }
+}
+
+/** The server's process ended by itself. */
+export class ServerExit extends UpstreamError {}
+
+/** The TCP connection was refused, so the message has not reached any server. */
+export class NotSent extends Error {}
+
+/** The body of an HTTP error, and its JSON-RPC error. */
+export interface ErrorBody {
+  readonly text: string;
+  readonly rpc: RpcError | undefined;
+  /** Of the request that the body responds to. Such a body is the response, whatever the status is. */
+  readonly id: Id | null;
+}
+
+/** The server responded with an HTTP error status, or with a media type that we have not asked for. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly body: ErrorBody;
+
+  constructor(status: number, message: string, body: ErrorBody = { text: '', rpc: undefined, id: null }) {
     super(message);
     this.status = status;
-    this.rpc = body.rpc;
-    this.answered = body.answered;
-    this.body = body.body;
+    this.body = body;
   }
 }
 
@@ -73,39 +123,10 @@ export class HttpError extends Error {
  * message. upstream.ts checks by a second message whether that is so.
  */
 export class SessionGone extends Error {
-  override readonly name = 'SessionGone';
   readonly refusal: HttpError;
 
   constructor(refusal: HttpError) {
     super(`the server has forgotten our session (${refusal.message})`);
     this.refusal = refusal;
   }
-}
-
-/** The TCP connection was refused, so the message has not reached any server. */
-export class NotSent extends Error {
-  override readonly name = 'NotSent';
-}
-
-/** The request has reached the server; the stream of its response broke. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
-}
-
-/** A failure that we found, not an error that the server sent. Its message is for the person or model that called. */
-export class UpstreamError extends Error {
-  override readonly name: string = 'UpstreamError';
-}
-
-export class MessageTooLong extends UpstreamError {
-  override readonly name = 'MessageTooLong';
-
-  constructor(limit: number) {
-    super(`a message over ${limit} bytes was dropped`);
-  }
-}
-
-/** The server's process ended by itself. */
-export class ServerExit extends UpstreamError {
-  override readonly name = 'ServerExit';
 }

@@ -1,127 +1,103 @@
 /**
- * Parses `text/event-stream`.
- * Owns: the format; chunks may be cut anywhere. Leaves alone: what an event holds.
- * Always true:
- * - every byte is looked at once, so a big event costs as much as many small ones;
- * - at most `limit` bytes of one event are kept: an event that has more ends the stream.
+ * Reads `text/event-stream`; chunks may be cut anywhere.
+ * Always true: every character is looked at once, so a big event costs as much as many small ones; at most `limit` bytes of
+ * one event are kept.
  */
-import { createByteBuffer } from '../../protocol/index.ts';
-import { MessageTooLong } from './connection.ts';
-import { MAX_RETRY_DIGITS } from './limits.ts';
+import { MessageTooLong, UpstreamError } from './connection.ts';
+import { DEFAULT_RETRY_MS, MAX_EVENT_ID, MAX_MESSAGE, MAX_RETRY_MS, MIN_RETRY_MS } from './limits.ts';
 
-export interface StreamEvent {
-  /** `message` when the stream names none. */
-  readonly type: string;
-  readonly data: string;
+/** Where to resume a stream, and how many milliseconds to wait before. */
+export interface Position {
+  readonly eventId: string | undefined;
+  readonly retry: number;
 }
 
-export interface EventStreamEvents {
-  event(event: StreamEvent): void;
-  /** The id to resume after, should the stream break. Reported when its event is complete. */
-  id(id: string): void;
-  /** How many milliseconds to wait before resuming. */
-  retry(milliseconds: number): void;
-}
+export const START: Position = { eventId: undefined, retry: DEFAULT_RETRY_MS };
 
-export interface EventStreamParser {
-  /** Throws MessageTooLong as soon as an event is over the limit; the parser cannot be used after that. */
-  push(chunk: Uint8Array): void;
-}
+/** The type is `message` when the stream names none. */
+export type ReceiveEvent = (data: string, type: string) => void;
 
-export function createEventStreamParser(events: EventStreamEvents, limit: number): EventStreamParser {
-  const utf8 = new TextDecoder();
-  // The start of a line that has not ended yet.
-  const line = createByteBuffer();
-  // The data of the event so far, with a newline after each of its lines.
-  const data = createByteBuffer();
-  let type = '';
-  let id: string | undefined;
-  let size = 0;
-  let last: number | undefined;
-
-  function count(piece: Uint8Array): void {
-    size += piece.length;
-    if (size > limit) throw new MessageTooLong(limit);
+/**
+ * Reads until the stream ends or breaks, and returns where to resume. Throws MessageTooLong for an event over the limit:
+ * resuming would bring the same event again.
+ */
+export async function readEvents(
+  stream: AsyncIterable<Uint8Array>,
+  from: Position,
+  receive: ReceiveEvent,
+  limit = MAX_MESSAGE,
+): Promise<Position> {
+  const parser = createParser(from, receive, limit);
+  try {
+    for await (const chunk of stream) parser.push(chunk);
+  } catch (error) {
+    // A stream that broke is treated as one that ended: the position says how to go on.
+    if (error instanceof UpstreamError) throw error;
   }
-
-  function endLine(rest: Uint8Array): void {
-    count(rest);
-    // Nearly every line comes in one piece and is not copied.
-    if (line.size() === 0) take(rest);
-    else {
-      line.add(rest);
-      take(line.take());
-    }
-  }
-
-  function take(bytes: Uint8Array): void {
-    if (bytes.length === 0) {
-      dispatch();
-      return;
-    }
-    const colon = bytes.indexOf(COLON);
-    // A comment. Servers send them all day to keep a quiet stream open, so they do not count.
-    if (colon === 0) size -= bytes.length;
-    else if (colon === -1) setField(nameIn(bytes), NOTHING);
-    else setField(nameIn(bytes.subarray(0, colon)), bytes.subarray(colon + (bytes[colon + 1] === SPACE ? 2 : 1)));
-  }
-
-  /** Without the decoder, which would take ten times as long as the rest of a small event. */
-  function nameIn(bytes: Uint8Array): string {
-    if (bytes.length <= LONGEST_FIELD) return String.fromCharCode(...bytes);
-    return bytes.length <= LONGEST_FIELD + BYTE_ORDER_MARK ? utf8.decode(bytes) : '';
-  }
-
-  function setField(name: string, value: Uint8Array): void {
-    if (name === 'data') {
-      data.add(value);
-      data.add(NEWLINE);
-    } else if (name === 'event') type = utf8.decode(value);
-    else if (name === 'id' && !value.includes(0)) id = utf8.decode(value);
-    else if (name === 'retry' && value.length <= MAX_RETRY_DIGITS) {
-      const text = utf8.decode(value);
-      if (/^\d+$/.test(text)) events.retry(Number(text));
-    }
-  }
-
-  function dispatch(): void {
-    // A blank line without an event before it.
-    if (size === 0 && data.size() === 0 && id === undefined) return;
-    const whole = data.take();
-    const event = { type: type === '' ? 'message' : type, data: utf8.decode(whole.subarray(0, -1)) };
-    const lastId = id;
-    [type, id, size] = ['', undefined, 0];
-    if (lastId !== undefined) events.id(lastId);
-    if (whole.length > 0) events.event(event);
-  }
-
-  return {
-    push(chunk) {
-      let start = 0;
-      for (let at = 0; at < chunk.length; at += 1) {
-        const byte = chunk[at];
-        if (byte === LF || byte === CR) {
-          // The LF of a CRLF does not end a second line.
-          if (byte === CR || last !== CR) endLine(chunk.subarray(start, at));
-          start = at + 1;
-        }
-        last = byte;
-      }
-      const rest = chunk.subarray(start);
-      count(rest);
-      line.add(rest);
-    },
-  };
+  return parser.position();
 }
 
 // --- internal ---
 
-const LF = 0x0a;
-const CR = 0x0d;
-const COLON = 0x3a;
-const SPACE = 0x20;
-const NOTHING = new Uint8Array();
-const NEWLINE = Uint8Array.of(LF);
-// `event` and `retry` are the longest names; a stream may begin with a byte order mark.
-const LONGEST_FIELD = 5;
-const BYTE_ORDER_MARK = 3;
+function createParser(from: Position, receive: ReceiveEvent, limit: number) {
+  const utf8 = new TextDecoder();
+  /** The start of a line that has not ended yet. */
+  let line = '';
+  let data: string[] = [];
+  let type = '';
+  let { retry } = from;
+  /** The id of this event, and of the last complete one; undefined: none since the stream was opened. */
+  let id: string | undefined;
+  let lastId: string | undefined;
+  let size = 0;
+  /** The LF of a CRLF that is cut in two does not end a second line. */
+  let endedByCr = false;
+
+  function endLine(): void {
+    const whole = line;
+    line = '';
+    if (whole === '') return void dispatch();
+    const colon = whole.indexOf(':');
+    // A comment. Servers send them all day to keep a quiet stream open, so they do not count.
+    if (colon === 0) size -= Buffer.byteLength(whole);
+    else if (colon === -1) setField(whole, '');
+    else setField(whole.slice(0, colon), whole.slice(colon + (whole[colon + 1] === ' ' ? 2 : 1)));
+  }
+
+  function setField(name: string, value: string): void {
+    if (name === 'data') data.push(value);
+    else if (name === 'event') type = value;
+    else if (name === 'id') id = value;
+    else if (name === 'retry' && /^\d+$/.test(value))
+      retry = Math.min(Math.max(Number(value), MIN_RETRY_MS), MAX_RETRY_MS);
+  }
+
+  function dispatch(): void {
+    const [lines, name] = [data, type || 'message'];
+    [type, data, size, lastId] = ['', [], 0, id];
+    if (lines.length > 0) receive(lines.join('\n'), name);
+  }
+
+  return {
+    position: () => ({ eventId: lastId === undefined ? from.eventId : headerOf(lastId), retry }),
+    push(chunk: Uint8Array): void {
+      let text = utf8.decode(chunk, { stream: true });
+      if (text === '') return;
+      if (endedByCr && text.startsWith('\n')) text = text.slice(1);
+      endedByCr = text.endsWith('\r');
+      const pieces = text.split(/\r\n|\r|\n/);
+      pieces.forEach((piece, at) => {
+        size += Buffer.byteLength(piece);
+        if (size > limit) throw new MessageTooLong(limit);
+        line += piece;
+        if (at < pieces.length - 1) endLine();
+      });
+    },
+  };
+}
+
+/** UTF-8 bytes as header text. Undefined for an id that is too long or holds control characters: it cannot be sent back. */
+function headerOf(id: string): string | undefined {
+  const bytes = id.length <= MAX_EVENT_ID ? Buffer.from(id).toString('latin1') : '';
+  return /^[\x20-\x7e\x80-\xff]+$/.test(bytes) ? bytes : undefined;
+}

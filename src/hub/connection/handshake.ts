@@ -1,5 +1,5 @@
 /**
- * Finds out which dialect a server speaks, completes the handshake, and makes the client for it.
+ * Finds out which dialect a server speaks, and completes the handshake.
  * Owns: the order in which dialects are tried. Leaves alone: what they are (dialects.ts), what is requested (upstream/).
  * Always true: of two handshakes under way only the chosen one has an effect.
  */
@@ -10,101 +10,73 @@ import {
   LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
+  metaOf,
   type Params,
   RpcError,
+  SKILLS_EXTENSION,
 } from '../../protocol/index.ts';
 import { cut, visibleLine } from '../../text.ts';
 import { backgroundDelay } from '../../wait.ts';
-import { HttpError, UpstreamError } from './connection.ts';
-import {
-  type Dialect,
-  type DialectName,
-  type Implementation,
-  legacyDialect,
-  type McpClient,
-  type McpRequestOptions,
-  modernDialect,
-} from './dialects.ts';
+import { HttpError, type Implementation, UpstreamError } from './connection.ts';
+import { type Dialect, legacyDialect, modernDialect } from './dialects.ts';
 import { REFUSALS } from './http-client.ts';
-import { MAX_CAPABILITIES, MAX_NAME, PROBE_MS } from './limits.ts';
-import { limited } from './open-requests.ts';
-import { paramHeaders } from './param-headers.ts';
-import { metaOf, type RpcClient } from './rpc-client.ts';
-
-export interface NegotiationOptions {
-  readonly client: Implementation;
-  /** For each request of the handshake. */
-  readonly timeout: number;
-  /** What this server spoke last time. */
-  readonly known: DialectName | undefined;
-  readonly signal: AbortSignal;
-}
+import { MAX_NAME, PROBE_MS } from './limits.ts';
+import type { RequestOptions, RpcClient } from './rpc-client.ts';
 
 export interface Negotiated {
-  readonly dialect: DialectName;
-  readonly mcp: McpClient;
+  readonly dialect: Dialect;
+  readonly server: Implementation;
+  readonly capabilities: Capabilities;
 }
 
-/** Finds out which dialect the server speaks, and completes the handshake. */
-export async function negotiate(rpc: RpcClient, options: NegotiationOptions): Promise<Negotiated> {
-  const handshake = await findDialect(rpc, options);
-  const { dialect } = handshake;
-  rpc.connection.setVersion(dialect.version);
-  dialect.confirm(rpc);
-  return { dialect: dialect.name, mcp: createMcpClient(rpc, handshake) };
+/** What we use of the server's capabilities: `anything`, `tools`, `tools.listChanged`, `skills` and so on. */
+export type Capabilities = ReadonlySet<string>;
+
+/** `timeout`: for each request. `isLegacy`: the server is known to speak the legacy dialect. */
+export async function shakeHands(
+  rpc: RpcClient,
+  client: Implementation,
+  timeout: number,
+  isLegacy: boolean,
+): Promise<Negotiated> {
+  // The handshake that is not chosen is cancelled: its response could start a session.
+  const chosen = new AbortController();
+  const options = { timeout, signal: chosen.signal };
+  try {
+    if (isLegacy) return await initialize(rpc, client, options);
+    const discovered = discover(rpc, client, options);
+    const first = await Promise.race([discovered.catch((error: unknown) => asError(error)), backgroundDelay(PROBE_MS)]);
+    if (first instanceof Error && (rpc.ended.aborted || isFinal(first))) throw first;
+    if (first instanceof Error) return await initialize(rpc, client, options);
+    // Without a response the server is slow to start, or ignores the unknown method. Its first response shows which.
+    return first ?? (await Promise.any([discovered, initialize(rpc, client, options)]));
+  } catch (error) {
+    throw error instanceof AggregateError ? error.errors.at(-1) : error;
+  } finally {
+    chosen.abort();
+  }
+}
+
+export function rpcErrorIn(error: unknown): RpcError | undefined {
+  if (error instanceof HttpError) return error.body.rpc;
+  return error instanceof RpcError ? error : undefined;
 }
 
 // --- internal ---
 
 const UNSUPPORTED_VERSION = -32022;
-const METHOD_NOT_FOUND = -32601;
-const TOO_MANY_REQUESTS = 429;
 
-interface Handshake {
-  readonly dialect: Dialect;
-  readonly server: unknown;
-  readonly capabilities: unknown;
-}
-
-async function findDialect(rpc: RpcClient, options: NegotiationOptions): Promise<Handshake> {
-  // The handshake that is not chosen is cancelled: its response could start a session.
-  const attempt = limited(options.signal);
-  try {
-    return await firstHandshake(rpc, { ...options, signal: attempt.signal });
-  } finally {
-    attempt.abort();
-    attempt.release();
-  }
-}
-
-async function firstHandshake(rpc: RpcClient, options: NegotiationOptions): Promise<Handshake> {
-  if (options.known === 'legacy') return initialize(rpc, options);
-  const discovered = discover(rpc, options);
-  const outcome = await Promise.race([discovered.catch((error: unknown) => asError(error)), backgroundDelay(PROBE_MS)]);
-  if (outcome === undefined) {
-    // The server is slow to start or ignores the unknown method. Its first response shows which.
-    return Promise.any([discovered, initialize(rpc, options)]).catch((error: AggregateError) => {
-      throw error.errors.at(-1);
-    });
-  }
-  if (!(outcome instanceof Error)) return outcome;
-  if (rpc.ended.aborted || isFinal(outcome)) throw outcome;
-  return initialize(rpc, options);
-}
-
-async function discover(rpc: RpcClient, { client, timeout, signal }: NegotiationOptions): Promise<Handshake> {
+async function discover(rpc: RpcClient, client: Implementation, options: RequestOptions): Promise<Negotiated> {
   const ask = async (version: string) => {
     const dialect = modernDialect(version, client);
     const headers = { ...dialect.headers('server/discover', {}), [HEADERS.version]: version };
-    return {
-      dialect,
-      result: await rpc.request('server/discover', dialect.seal({}), { headers, timeout, signal }),
-    };
+    return { dialect, result: await rpc.request('server/discover', dialect.seal({}), { ...options, headers }) };
   };
   const [newest = ''] = MODERN_VERSIONS;
   const { dialect, result } = await ask(newest).catch((error: unknown) => {
     const { code, data } = rpcErrorIn(error) ?? {};
     const supported: unknown = code === UNSUPPORTED_VERSION && isObject(data) ? data.supported : undefined;
+    // Perhaps the one that it has just refused: then the server had a passing reason.
     const common = MODERN_VERSIONS.find((one) => Array.isArray(supported) && supported.includes(one));
     if (common === undefined) throw error;
     return ask(common);
@@ -112,82 +84,41 @@ async function discover(rpc: RpcClient, { client, timeout, signal }: Negotiation
   // An old server that sends a result to any method has not understood this one.
   if (!Array.isArray(result.supportedVersions))
     throw new UpstreamError('the answer to server/discover names no versions');
-  return { dialect, server: metaOf(result)[META.server], capabilities: result.capabilities };
+  return negotiated(dialect, metaOf(result)[META.server], result.capabilities);
 }
 
-async function initialize(rpc: RpcClient, { client, timeout, signal }: NegotiationOptions): Promise<Handshake> {
+async function initialize(rpc: RpcClient, client: Implementation, options: RequestOptions): Promise<Negotiated> {
   const [newest = ''] = LEGACY_VERSIONS;
   const params = { protocolVersion: newest, capabilities: {}, clientInfo: client };
-  const result = await rpc.request('initialize', params, { timeout, signal, startsSession: true });
-  const { protocolVersion: version, serverInfo, capabilities } = result;
-  if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version)) {
-    const named = typeof version === 'string' ? `"${cut(version, MAX_NAME)}"` : 'without a name';
-    throw new UpstreamError(`the server speaks protocol version ${named}, which we do not`);
-  }
-  return { dialect: legacyDialect(version), server: serverInfo, capabilities };
-}
-
-function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Handshake): McpClient {
-  const mirrors = dialect.usesStreams && rpc.connection.streamPerRequest;
-  const send = (method: string, params: Params, { paramHeaders: mirrored = [], ...options }: McpRequestOptions) => {
-    const args = mirrors && isObject(params.arguments) ? params.arguments : {};
-    const headers = { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
-    return rpc.request(method, dialect.seal(params), { ...options, headers, notifyOnCancel: !mirrors });
-  };
-  const mcp: McpClient = {
-    version: dialect.version,
-    server: identityOf(server),
-    capabilities: capabilitiesOf(capabilities),
-    paramHeaders: mirrors,
-    async request(method, params, options) {
-      try {
-        return dialect.unseal(await send(method, params, options));
-      } catch (error) {
-        throw rpcErrorIn(error) ?? error;
-      }
-    },
-    async ping(timeout) {
-      await send(dialect.pingMethod, {}, { timeout }).catch((error: unknown) => {
-        if (!isResponse(error)) throw error;
-      });
-    },
-    subscribe: (lost) => void dialect.subscribe(mcp, rpc).catch(lost),
-  };
-  return mcp;
-}
-
-/** An HTTP error may come from a proxy, unless it shows that the request was read or that the server counts requests. */
-function isResponse(error: unknown): boolean {
-  if (error instanceof HttpError) return error.status === TOO_MANY_REQUESTS || error.rpc?.code === METHOD_NOT_FOUND;
-  return error instanceof RpcError;
+  const { protocolVersion: version, serverInfo, capabilities } = await rpc.request('initialize', params, options);
+  if (typeof version === 'string' && LEGACY_VERSIONS.includes(version))
+    return negotiated(legacyDialect(version), serverInfo, capabilities);
+  const named = typeof version === 'string' ? `"${cut(version, MAX_NAME)}"` : 'without a name';
+  throw new UpstreamError(`the server speaks protocol version ${named}, which we do not`);
 }
 
 /** The server refuses this client, or was not reached: another handshake would fail too. */
 function isFinal(error: Error): boolean {
-  if (error instanceof RpcError) return false;
   if (error instanceof HttpError) return REFUSALS.includes(error.status);
-  return !(error instanceof UpstreamError);
+  return !(error instanceof RpcError || error instanceof UpstreamError);
 }
 
-function rpcErrorIn(error: unknown): RpcError | undefined {
-  if (error instanceof HttpError) return error.rpc;
-  return error instanceof RpcError ? error : undefined;
-}
-
-function identityOf(info: unknown): Implementation {
+/** Nothing else is kept: a server may send megabytes here. */
+function negotiated(dialect: Dialect, info: unknown, capabilities: unknown): Negotiated {
   const { name, version } = isObject(info) ? info : {};
   const brief = (text: unknown) => (typeof text === 'string' ? visibleLine(cut(text, MAX_NAME)) : '');
-  return { name: brief(name), version: brief(version) };
+  const server = { name: brief(name), version: brief(version) };
+  return { dialect, server, capabilities: new Set(capabilityNames(isObject(capabilities) ? capabilities : {})) };
 }
 
-/** Only the parts that we use: a server may send megabytes here, and this is kept while it is connected. */
-function capabilitiesOf(theirs: unknown): Params {
-  const entriesOf = (value: unknown) => (isObject(value) ? Object.entries(value).slice(0, MAX_CAPABILITIES) : []);
-  const entries = entriesOf(theirs).map(([name, value]): [string, unknown] => {
-    if (name !== 'extensions')
-      return [cut(name, MAX_NAME), isObject(value) ? { listChanged: value.listChanged === true } : {}];
-    const extensions = entriesOf(value).filter(([, settings]) => isObject(settings));
-    return [name, Object.fromEntries(extensions.map(([extension]) => [cut(extension, MAX_NAME), {}]))];
+function capabilityNames(capabilities: Params): readonly string[] {
+  const { tools, resources, prompts, completions, logging, extensions } = capabilities;
+  const found = Object.entries({ tools, resources, prompts, completions, logging }).flatMap(([name, one]) => {
+    if (one === undefined) return [];
+    const settings = ['listChanged', 'subscribe'].filter((setting) => isObject(one) && one[setting] === true);
+    return [name, ...settings.map((setting) => `${name}.${setting}`)];
   });
-  return Object.fromEntries(entries);
+  const hasSkills = isObject(extensions) && isObject(extensions[SKILLS_EXTENSION]);
+  const isEmpty = Object.keys(capabilities).length === 0;
+  return [...found, ...(hasSkills ? ['skills'] : []), ...(isEmpty ? [] : ['anything'])];
 }

@@ -6,18 +6,19 @@ export const MAX_MESSAGE = 32 * 1024 * 1024;
 export const MAX_UNREAD = 2 * MAX_MESSAGE;
 /** Bytes of one line on stderr: a line is for people. */
 export const MAX_STDERR_LINE = 8 * 1024;
-/** Characters of the last line on stderr, in the reason for which a process ended. */
-export const MAX_LAST_LINE = 300;
+/** The last lines that a server prints are kept, to say why it failed: how many, and how many characters. npm prints some twenty. */
+export const MAX_PRINTED_LINES = 50;
+export const MAX_PRINTED = 64 * 1024;
 
 /** Milliseconds between SIGTERM and SIGKILL, and how often we look meanwhile. */
 export const KILL_MS = 1000;
 export const KILL_LOOK_MS = 50;
-/** Milliseconds after an exit in which output that is still in the pipe is read. */
-export const DRAIN_MS = 20;
+/** Milliseconds after an exit in which output that is still in the pipe is read. A grandchild may keep the pipe open. */
+export const DRAIN_MS = 200;
 /** Milliseconds between the end of a pipe and the end of the connection, in which the exit of the process may be reported. */
 export const PIPE_CLOSED_MS = 1000;
 
-/** Characters of a message while nothing but a subscription is pending. Notifications are short, and long ones block everybody. */
+/** Characters of a message while nothing but a subscription is pending. Notifications are short; a long one delays all else. */
 export const MAX_UNSOLICITED = 1024 * 1024;
 
 /** Responses to requests of a server that are sent at the same time. Over HTTP each takes a connection. */
@@ -32,40 +33,29 @@ export const MAX_STRANGE_LINES = 100_000;
 /** How many of them are logged: a few lines show what is going on. */
 export const MAX_STRANGE_LOGGED = 5;
 
-/** Characters of a server's name and version, and of the name of a capability: they are shown to people. */
+/** Characters of a server's name and version: they are shown to people. */
 export const MAX_NAME = 200;
-/** Capabilities, and extensions, that are kept of one server. */
-export const MAX_CAPABILITIES = 100;
 /** Milliseconds without a response to server/discover after which initialize is tried too. Old servers ignore unknown methods. */
 export const PROBE_MS = 3000;
 
+/** Milliseconds for a server to set its log level. The first call whose client wants log messages waits for it. */
+export const LOG_LEVEL_MS = 3000;
+
 /** Redirects that one request follows. */
 export const MAX_REDIRECTS = 5;
-/** Bytes of an HTTP error's body. A JSON body may be the response itself and has the limit of a message. */
-export const MAX_ERROR_BODY = 64 * 1024;
-/** Characters of a JSON-RPC error in the message of an HTTP error. */
-export const MAX_REASON = 4096;
-/** Bytes and milliseconds for the body of a response to a notification, which is read so that the socket can be reused. */
-export const MAX_RECEIPT = 64 * 1024;
-export const RECEIPT_MS = 2000;
-/** Milliseconds after the response in which a server may end its stream, so that the socket can be reused. */
+/** Bytes of a body that is not a message: of an HTTP error that is not JSON, or of the response to a notification. */
+export const MAX_OTHER_BODY = 64 * 1024;
+/** Milliseconds in which a server may end an exchange that has served its purpose, so that the socket can be reused. */
 export const LINGER_MS = 2000;
 /** Milliseconds for DELETE of a session at the end. A server that does not get it forgets the session by itself. */
 export const DELETE_MS = 1000;
 
 /** Characters of an event id. It becomes a header, and servers accept 8 to 16 KiB of headers in all. */
 export const MAX_EVENT_ID = 1024;
-/** Digits of a `retry` field in milliseconds: eleven days. */
-export const MAX_RETRY_DIGITS = 9;
 /** Milliseconds before a broken stream is resumed: when the server names none, at least, and at most. */
 export const DEFAULT_RETRY_MS = 1000;
 export const MIN_RETRY_MS = 100;
 export const MAX_RETRY_MS = 60_000;
-/** The stream for notifications is opened again after this, doubled for each failure in a row, this often. */
-export const MIN_REOPEN_MS = 1000;
-export const MAX_REOPEN_DOUBLINGS = 6;
-/** Milliseconds that a useful stream lasts. Shorter than any proxy keeps a quiet connection. */
-export const LASTING_MS = 10_000;
 
 /** Parts of a tool's schema that are searched for header annotations. No real schema comes near it. */
 export const MAX_SCHEMA_NODES = 20_000;

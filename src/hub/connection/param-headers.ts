@@ -1,15 +1,17 @@
 /**
  * `x-mcp-header`: arguments of a tool that an HTTP request repeats in headers.
- * Owns: which annotations are valid, and the headers of a call. Leaves alone: dropping a tool with invalid ones (listing.ts).
+ * Owns: which annotations are valid, and the headers of a call. Leaves alone: dropping a tool with invalid ones
+ * (upstream/definitions.ts).
  * Always true: a schema is only read: no `$ref` is resolved and nothing is fetched.
  */
 import {
+  decodeHeader,
   encodeHeader,
-  type HeaderClaims,
   headerMismatch,
   isObject,
   PARAM_HEADER_PREFIX,
   type Params,
+  type ReadHeader,
 } from '../../protocol/index.ts';
 import type { HeaderFields } from './connection.ts';
 import { MAX_SCHEMA_NODES } from './limits.ts';
@@ -19,19 +21,15 @@ export interface ParamHeader {
   readonly path: readonly string[];
 }
 
-export type ParamHeaders =
-  | { readonly kind: 'sound'; readonly headers: readonly ParamHeader[] }
-  | { readonly kind: 'unsound'; readonly why: string };
-
-export function findParamHeaders(inputSchema: unknown): ParamHeaders {
+/** Throws an Error that says which annotation is invalid. */
+export function findParamHeaders(inputSchema: unknown): readonly ParamHeader[] {
   const headers = new Map<string, ParamHeader>();
-  let fault: string | undefined;
   let nodes = 0;
 
   /** `path` is undefined below any keyword other than `properties`. */
   function visit(schema: unknown, path: readonly string[] | undefined): void {
     nodes += 1;
-    if (nodes > MAX_SCHEMA_NODES) return;
+    if (nodes > MAX_SCHEMA_NODES) throw new Error(`${ANNOTATION} is in a schema of over ${MAX_SCHEMA_NODES} parts`);
     if (Array.isArray(schema)) for (const one of schema) visit(one, undefined);
     if (!isObject(schema)) return;
     if (Object.hasOwn(schema, ANNOTATION)) add(schema, path);
@@ -43,16 +41,15 @@ export function findParamHeaders(inputSchema: unknown): ParamHeaders {
   }
 
   function add({ [ANNOTATION]: name, type }: Params, path: readonly string[] | undefined): void {
-    const found = checkAnnotation(name, type, path);
-    if ('why' in found) fault ??= found.why;
-    else if (headers.has(found.header.toLowerCase())) fault ??= `names "${name}" twice`;
-    else headers.set(found.header.toLowerCase(), found);
+    const fault = faultOf(name, type, path);
+    if (fault !== undefined) throw new Error(`${ANNOTATION} ${fault}`);
+    const header = `${PARAM_HEADER_PREFIX}${name}`;
+    if (headers.has(header.toLowerCase())) throw new Error(`${ANNOTATION} names "${name}" twice`);
+    headers.set(header.toLowerCase(), { header, path: path ?? [] });
   }
 
   visit(inputSchema, []);
-  if (nodes > MAX_SCHEMA_NODES) fault ??= `is in a schema of over ${MAX_SCHEMA_NODES} parts`;
-  if (fault !== undefined) return { kind: 'unsound', why: `${ANNOTATION} ${fault}` };
-  return { kind: 'sound', headers: [...headers.values()] };
+  return [...headers.values()];
 }
 
 /** The headers of one call. Absent and null arguments have none. */
@@ -61,48 +58,33 @@ export function paramHeaders(headers: readonly ParamHeader[], args: Params): Hea
 }
 
 /** Throws when an HTTP call does not repeat in its headers the arguments that the tool asks for. */
-export function checkParamHeaders(inputSchema: object, args: Params, claims: HeaderClaims | undefined): void {
-  if (!claims) return;
-  const found = known.get(inputSchema) ?? findParamHeaders(inputSchema);
-  known.set(inputSchema, found);
-  // Clients drop a tool with invalid annotations, so a call to it need not have headers.
-  if (found.kind === 'unsound') return;
-  for (const [header, value] of repeated(found.headers, args)) {
-    const given = claims.param(header);
-    const same = typeof value === 'number' ? given !== undefined && Number(given) === value : given === String(value);
-    if (!same) throw headerMismatch(`${header} is not what the arguments say`);
+export function checkParamHeaders(headers: readonly ParamHeader[], args: Params, readHeader: ReadHeader | undefined) {
+  if (!readHeader) return;
+  for (const [header, value] of repeated(headers, args)) {
+    const given = decodeHeader(readHeader(header));
+    const isSame = typeof value === 'number' ? Number(given) === value : given === String(value);
+    if (!isSame) throw headerMismatch(`${header} is not what the arguments say`);
   }
 }
 
 // --- internal ---
 
-const known = new WeakMap<object, ParamHeaders>();
 const ANNOTATION = 'x-mcp-header';
 // The values of these keywords are data, not schemas.
 const LITERALS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'example']);
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 
-type Repeated = readonly [header: string, value: string | number | boolean];
-
-function repeated(headers: readonly ParamHeader[], args: Params): readonly Repeated[] {
-  return headers.flatMap(({ header, path }): readonly Repeated[] => {
-    const value = path.reduce<unknown>(
-      (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
-      args,
-    );
-    if (typeof value === 'string' || typeof value === 'boolean') return [[header, value]];
-    return typeof value === 'number' && Number.isSafeInteger(value) ? [[header, value]] : [];
-  });
+/** The headers of a call, each with the value of its argument. */
+function repeated(headers: readonly ParamHeader[], args: Params): readonly (readonly [string, unknown])[] {
+  const inner = (at: unknown, name: string) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined);
+  return headers
+    .map(({ header, path }) => [header, path.reduce<unknown>(inner, args)] as const)
+    .filter(([, value]) => ['string', 'boolean'].includes(typeof value) || Number.isSafeInteger(value));
 }
 
-function checkAnnotation(
-  name: unknown,
-  type: unknown,
-  path: readonly string[] | undefined,
-): ParamHeader | { readonly why: string } {
-  if (typeof name !== 'string' || name === '') return { why: 'is empty or not text' };
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return { why: 'is not usable as the name of a header' };
-  if (!path || path.length === 0) return { why: `"${name}" is not on a plain property` };
-  if (!TYPES.includes(type)) return { why: `"${name}" is on a property that is not text, integer or boolean` };
-  return { header: `${PARAM_HEADER_PREFIX}${name}`, path };
+function faultOf(name: unknown, type: unknown, path: readonly string[] | undefined): string | undefined {
+  if (typeof name !== 'string' || name === '') return 'is empty or not text';
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return 'is not usable as the name of a header';
+  if (!path || path.length === 0) return `"${name}" is not on a plain property`;
+  return TYPES.includes(type) ? undefined : `"${name}" is on a property that is not text, integer or boolean`;
 }

@@ -1,15 +1,11 @@
 /**
  * Ends the processes of stdio servers: one server when it is closed, and all of them when this process is gone.
- * Owns: every signal we send. Leaves alone: starting a server, and closing its stdin first (stdio.ts).
- * Always true:
- * - a guarded process group outlives us by a second or two at most, however we end;
- * - no signal reaches a process that only has the id of one that has ended.
+ * Always true: a guarded process group outlives us by a second or two at most, however we end; no signal reaches a process
+ * that only has the id of one that has ended.
  *
  * A process that is killed cannot clean up. So one small shell keeps the ids of the groups and reads from a pipe whose
- * other end only we hold: when the kernel closes it, the shell ends every group that is still guarded.
- *
- * A server may start helpers in process groups of their own. On Linux /proc shows which processes descend from it, as
- * long as the server itself is running. On other systems such helpers are not found.
+ * other end only we hold: when the kernel closes it, the shell ends every group that is still guarded. A server may start
+ * helpers in process groups of their own: on Linux /proc shows which processes descend from it, as long as it is running.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,63 +17,47 @@ import { KILL_LOOK_MS, KILL_MS } from './limits.ts';
 
 export interface ProcessGroups {
   /** `group`: the id of a process that leads a group of its own. */
-  guard(group: number): GuardedGroup;
+  guard(group: number): EndGroup;
   /** No further group will be guarded. */
   close(): void;
 }
 
-export interface GuardedGroup {
-  /** Records the current descendants. Call it before the server is asked to end: they lose their parent then. */
-  record(): void;
-  /** SIGTERM, later SIGKILL; settles when no process is left or each was sent SIGKILL. */
-  end(): Promise<void>;
-}
+/** `ask` asks the server to end. SIGTERM follows, later SIGKILL; settles when no process is left or each was sent SIGKILL. */
+type EndGroup = (ask: () => Promise<unknown>) => Promise<void>;
 
 export function createProcessGroups(platform: NodeJS.Platform, env: Environment): ProcessGroups {
   if (platform === 'win32') return windowsProcesses(env);
+  const groups = new Set<number>();
   let shell: ChildProcess | undefined;
 
-  function tell(line: string): void {
+  function tellShell(): void {
     shell ??= startShell();
-    shell.stdin?.write(`${line}\n`);
+    shell.stdin?.write(`${[...groups].map((group) => -group).join(' ')}\n`);
   }
 
   return {
     guard(group) {
-      tell(`+ ${group}`);
+      groups.add(group);
+      tellShell();
       const leader = processAt(group);
-      let known: readonly Process[] = leader ? [leader] : [];
-      const record = () => {
-        known = withDescendants(known);
-      };
-      const signalHelpers = (which: NodeJS.Signals | 0) => {
-        record(); // They may have started others meanwhile.
-        return signalAll(
-          known.filter((one) => one.group !== group),
-          which,
-        );
-      };
-      return {
-        record,
-        async end() {
-          record();
-          const now = processAt(group);
-          // An empty group frees its id, and another process may have it by now.
-          const isReused = leader && now && now.start !== leader.start;
-          const signalGroup = (which: NodeJS.Signals | 0) => !isReused && signal(-group, which);
-          await Promise.all([terminate(signalGroup), terminate(signalHelpers)]);
-          signalAll(withDescendants(known), 'SIGKILL');
-          tell(`- ${group}`);
-        },
+      return async (ask) => {
+        // Before it ends: its descendants lose their parent then.
+        let known = withDescendants(leader ? [leader] : []);
+        await ask();
+        // An empty group frees its id, and another process may have it by now.
+        const isReused = leader && (processAt(group) ?? leader).start !== leader.start;
+        await terminate((which) => {
+          known = withDescendants(known); // Helpers may have started others meanwhile, or ended.
+          const inGroup = !isReused && signal(-group, which);
+          const others = known.filter((one) => one.group !== group && signal(one.pid, which));
+          return inGroup || others.length > 0;
+        });
+        groups.delete(group);
+        tellShell();
       };
     },
     close: () => void shell?.stdin?.end(),
   };
-}
-
-/** The program by which Windows ends a process and its children. */
-export function taskkillPath(env: Environment): string {
-  return inSystem32(env, 'taskkill.exe');
 }
 
 /** A process is known by its id and its start time: ids are reused. */
@@ -100,14 +80,8 @@ export function processAt(pid: number): Process | undefined {
   // The program's name is in brackets and may hold blanks and brackets itself; only numbers follow the last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state = '', parent, group] = fields;
-  const isZombie = 'ZX'.includes(state);
-  return isZombie
-    ? undefined
-    : { pid, start: Number(fields[START_FIELD]), parent: Number(parent), group: Number(group) };
-}
-
-export function isRunning({ pid, start }: Process): boolean {
-  return processAt(pid)?.start === start;
+  if ('ZX'.includes(state)) return undefined;
+  return { pid, start: Number(fields[START_FIELD]), parent: Number(parent), group: Number(group) };
 }
 
 /** Those of `roots` that still run, and all their descendants, as they are now. */
@@ -117,12 +91,12 @@ export function withDescendants(roots: readonly Process[]): readonly Process[] {
     const now = processAt(pid);
     if (now?.start === start) found.set(pid, now);
   }
+  // Also where there is no /proc.
   if (found.size === 0) return [];
   const children = new Map<number, Process[]>();
-  for (const one of allProcesses()) {
-    const siblings = children.get(one.parent);
-    if (siblings) siblings.push(one);
-    else children.set(one.parent, [one]);
+  for (const name of readdirSync('/proc')) {
+    const one = /^\d+$/.test(name) ? processAt(Number(name)) : undefined;
+    if (one && !children.get(one.parent)?.push(one)) children.set(one.parent, [one]);
   }
   // A map is iterated in the order in which it grows.
   for (const { pid, start } of found.values()) {
@@ -139,21 +113,14 @@ export function withDescendants(roots: readonly Process[]): readonly Process[] {
 // The 22nd field of /proc/PID/stat, of which the first two are cut off; see proc_pid_stat(5).
 const START_FIELD = 19;
 
+// Each line names all groups that are guarded. `kill` goes on after a group that has ended.
 const SHELL_SCRIPT = `
 trap '' HUP INT TERM
-groups=
-while read -r sign group; do
-  case $sign in
-    +) groups="$groups $group" ;;
-    -) rest=
-       for one in $groups; do [ "$one" = "$group" ] || rest="$rest $one"; done
-       groups=$rest ;;
-  esac
-done
+while read -r line; do groups=$line; done
 [ -z "$groups" ] && exit 0
-for one in $groups; do kill -s TERM -- "-$one" 2>/dev/null; done
+kill -s TERM -- $groups 2>/dev/null
 sleep 1
-for one in $groups; do kill -s KILL -- "-$one" 2>/dev/null; done
+kill -s KILL -- $groups 2>/dev/null
 `;
 
 function startShell(): ChildProcess {
@@ -182,10 +149,6 @@ async function terminate(send: (which: NodeJS.Signals | 0) => boolean): Promise<
   if (isLeft) send('SIGKILL');
 }
 
-function signalAll(processes: readonly Process[], which: NodeJS.Signals | 0): boolean {
-  return processes.filter((one) => isRunning(one) && signal(one.pid, which)).length > 0;
-}
-
 function signal(target: number, which: NodeJS.Signals | 0): boolean {
   try {
     return kill(target, which);
@@ -194,17 +157,10 @@ function signal(target: number, which: NodeJS.Signals | 0): boolean {
   }
 }
 
-function allProcesses(): readonly Process[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (processAt(Number(name)) ?? []) : []));
-  } catch {
-    return []; // The system has no /proc.
-  }
-}
-
 /** Windows has no process groups, but knows the children of a process. A server that outlives us sees its pipes close. */
 function windowsProcesses(env: Environment): ProcessGroups {
+  const taskkill = inSystem32(env, 'taskkill.exe');
   const end = (pid: number) =>
-    new Promise<void>((done) => void execFile(taskkillPath(env), ['/pid', `${pid}`, '/t', '/f'], () => done()));
-  return { guard: (pid) => ({ record() {}, end: () => end(pid) }), close() {} };
+    new Promise<void>((done) => void execFile(taskkill, ['/pid', `${pid}`, '/t', '/f'], () => done()));
+  return { guard: (pid) => (ask) => ask().then(() => end(pid)), close() {} };
 }

@@ -1,35 +1,23 @@
 /**
- * Our responses to requests of an upstream server.
- * Owns: how many are sent at the same time, and how many wait. Leaves alone: what they say (rpc-client.ts).
- * Always true: memory is bounded, however many requests a server sends and whether or not it accepts the responses.
+ * Our responses to requests of an upstream server. Only `ping` gets a result: a server can ask nothing else of us.
+ * Always true: the memory for responses is bounded, and so is how many are sent at the same time.
  */
-import { messageOf } from '../../log.ts';
-import type { Connection } from './connection.ts';
+import { encode, encodeError, methodNotFound, type Request } from '../../protocol/index.ts';
+import { UpstreamError } from './connection.ts';
 import { MAX_REPLIES_AT_ONCE, MAX_REPLIES_WAITING } from './limits.ts';
 
-/** Returns a function that sends a response, or returns false when too many wait. */
-export function createReplies(
-  connection: Connection,
-  ended: AbortSignal,
-  debug: (text: string) => void,
-): (text: string) => boolean {
+/** `send` never rejects. `end` ends the connection. */
+export function createReplies(send: (text: string) => Promise<void>, end: (reason: Error) => void) {
   const waiting: string[] = [];
-  let underWay = 0;
-
-  async function sendAll(): Promise<void> {
-    underWay += 1;
-    for (let text = waiting.shift(); text !== undefined && !ended.aborted; text = waiting.shift()) {
-      await connection.reply(text).catch((error: unknown) => {
-        debug(`a response was not accepted: ${messageOf(error)}`);
-      });
-    }
-    underWay -= 1;
-  }
-
-  return (text) => {
-    if (waiting.length >= MAX_REPLIES_WAITING) return false;
-    waiting.push(text);
-    if (underWay < MAX_REPLIES_AT_ONCE) void sendAll();
-    return true;
+  let sending = 0;
+  return async ({ id, method }: Request): Promise<void> => {
+    if (waiting.length === MAX_REPLIES_WAITING)
+      return end(new UpstreamError('the server sends more requests than it accepts responses to'));
+    const isPing = method === 'ping';
+    waiting.push(isPing ? encode({ jsonrpc: '2.0', id, result: {} }) : encodeError(id, methodNotFound(method)));
+    if (sending === MAX_REPLIES_AT_ONCE) return;
+    sending += 1;
+    for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) await send(text);
+    sending -= 1;
   };
 }

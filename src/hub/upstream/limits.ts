@@ -4,7 +4,7 @@
 export const MAX_ITEMS = 10_000;
 /** Pages of one list. */
 export const MAX_PAGES = 1000;
-/** Bytes of one list: ten thousand definitions of ordinary size. A page may have 32 MiB, so items alone are no limit. */
+/** Bytes of one list: ten thousand definitions of ordinary size. A page may have 32 MiB, so a limit on items is not enough. */
 export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 /** Bytes of one item. A larger one is left out, so that it does not use up the limit of the list. */
 export const MAX_ITEM_BYTES = 1024 * 1024;
@@ -49,11 +49,10 @@ export const MIN_RELIST_MS = 500;
 export const MAX_RELIST_MS = 8000;
 /** Milliseconds between two listings of a server that announces nothing: its `ttlMs`, but not less than this. */
 export const MIN_TTL_MS = 60_000;
-/** Milliseconds until a list that keeps failing is requested again, at most: as for a server that does not start. */
-export const MAX_LIST_RETRY_MS = 60_000;
 
-/** Milliseconds between two attempts to connect: doubled from the first to the second. */
+/** Milliseconds between two attempts to connect, doubled each time. */
 export const MIN_BACKOFF_MS = 500;
+/** The same at most, also between two tries of a list that fails, and of notifications that stop. */
 export const MAX_BACKOFF_MS = 60_000;
 /** Milliseconds of being ready after which the backoff starts again from its minimum. */
 export const STABLE_MS = 60_000;
@@ -64,16 +63,30 @@ export const CALL_WAIT_MS = 5000;
 
 /** Milliseconds for the response to a health check. */
 export const PING_MS = 10_000;
-/** Milliseconds until a subscription that ended is requested again, doubled for each that ended early. */
-export const MIN_RESUBSCRIBE_MS = 500;
-export const MAX_RESUBSCRIBE_MS = 60_000;
-/** Milliseconds after which a subscription has not ended early. Shorter than any proxy keeps a quiet connection. */
+/** Milliseconds until notifications that stopped are asked for again, doubled for each time in a row that they stopped early. */
+export const MIN_REOPEN_MS = 1000;
+/** Milliseconds after which they have not stopped early. Shorter than any proxy keeps a quiet connection. */
 export const LASTING_MS = 10_000;
 
 /** Progress reports of one call that a client gets in a second. A person cannot read more. */
 export const MAX_PROGRESS_PER_SECOND = 20;
 
+/**
+ * Log messages of one server that clients get in a second, and the characters of one. Enough for a burst of debug
+ * messages with stack traces; 800 kB in a second do not slow a client down.
+ */
+export const MAX_MESSAGES_PER_SECOND = 50;
+export const MAX_MESSAGE_DATA = 16 * 1024;
+
+/** Resources of one server that are subscribed to, by all clients together: as many as one client may have. */
+export const MAX_FOLLOWED = 1000;
+/** Milliseconds for a server to accept a subscription. The client's own subscription is accepted then at the latest. */
+export const SUBSCRIBE_MS = 3000;
+
+/** Values of one completion. The limit of the protocol: clients refuse a result with more. */
+export const MAX_VALUES = 100;
+
 /** Milliseconds for reading one SKILL.md. A search reads many, one after the other. */
 export const READ_SKILL_MS = 10_000;
-/** Characters of upstream skill texts that are kept for searches, all servers together. */
+/** Bytes of upstream skill texts that are kept for searches, all servers together. */
 export const MAX_SKILL_TEXTS = 16 * 1024 * 1024;

@@ -1,90 +1,95 @@
 /**
- * Everything that an upstream server lists, requested and checked.
- * Owns: which items can be passed on. Leaves alone: public names and URIs (tools.ts, resources.ts), when to list (relist.ts).
+ * Everything that an upstream server lists: which lists are requested, and what replaces one that fails.
+ * Leaves alone: one list (lists.ts), what a valid item is (definitions.ts, skill-entries.ts), when to list (session.ts).
  * Always true: an item that cannot be passed on is left out alone and reported; a list that cannot be requested is
  * replaced by the previous one.
  */
+import { sameItems } from '../../compare.ts';
 import { messageOf } from '../../log.ts';
-import type { Problem } from '../../model.ts';
-import { isObject, type Params, RpcError, SKILLS_EXTENSION } from '../../protocol/index.ts';
+import type { Problem, PromptDefinition, ResourceDefinition, TemplateDefinition } from '../../model.ts';
+import { RpcError } from '../../protocol/index.ts';
 import { createFilter } from '../../skills/filter.ts';
-import { visibleLine } from '../../text.ts';
-import { pause } from '../../wait.ts';
+import { printable } from '../../text.ts';
+import { backgroundDelay } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
-import type { Redact } from '../config/redact.ts';
 import { HttpError, UpstreamError } from '../connection/connection.ts';
-import type { McpClient } from '../connection/dialects.ts';
-import { findParamHeaders, type ParamHeader } from '../connection/param-headers.ts';
-import { type Checked, checkResource, checkTemplate, checkTool } from './definitions.ts';
-import { MAX_TEMPLATES, OPTIONAL_LIST_MS } from './limits.ts';
-import { checkItems, EMPTY_LIST, faultTexts, type List, requestList } from './lists.ts';
-import type { ListingOutcome } from './relist.ts';
+import type { McpClient } from '../connection/mcp-client.ts';
+import { type ListedTool, promptFrom, resourceFrom, templateFrom, toolFrom } from './definitions.ts';
+import { MAX_FAULT, MAX_FAULTS, MAX_TEMPLATES, MIN_TTL_MS, OPTIONAL_LIST_MS } from './limits.ts';
+import { type List, type ListKind, type Quote, requestList } from './lists.ts';
 import { parseSkillEntry, skillFileTest, type UpstreamSkill } from './skill-entries.ts';
 
-export interface ListedTool {
-  /** The server's own name for it. */
-  readonly name: string;
-  /** The server's definition, as far as it can be listed. */
-  readonly definition: Params;
-  readonly inputSchema: Params;
-  readonly paramHeaders: readonly ParamHeader[];
-}
-
+/** What is served of a server. */
 export interface Listing {
   readonly tools: readonly ListedTool[];
   /** Without the files of its skills. */
-  readonly resources: readonly Params[];
-  readonly templates: readonly Params[];
+  readonly resources: readonly ResourceDefinition[];
+  readonly templates: readonly TemplateDefinition[];
+  readonly prompts: readonly PromptDefinition[];
   readonly skills: readonly UpstreamSkill[];
   readonly problems: readonly Problem[];
 }
 
-export const EMPTY_LISTING: Listing = { tools: [], resources: [], templates: [], skills: [], problems: [] };
+type Name = Exclude<keyof Listing, 'problems'>;
+type Lists = { readonly [N in Name]: List<Listing[N][number]> };
+
+/** Every list that is requested. */
+const KINDS: { readonly [N in Name]: ListKind<Listing[N][number]> } = {
+  tools: { method: 'tools/list', key: 'tools', what: 'tool', name: 'name', need: 'must', check: toolFrom },
+  resources: { method: 'resources/list', key: 'resources', what: 'resource', name: 'uri', check: resourceFrom },
+  templates: {
+    method: 'resources/templates/list',
+    key: 'resourceTemplates',
+    what: 'resource template',
+    name: 'uriTemplate',
+    need: 'may',
+    maxItems: MAX_TEMPLATES,
+    check: templateFrom,
+  },
+  prompts: { method: 'prompts/list', key: 'prompts', what: 'prompt', name: 'name', check: promptFrom },
+  skills: { method: 'skills/list', key: 'skills', what: 'skill', name: 'uri', check: parseSkillEntry },
+};
+
+export const EMPTY_LISTING: Listing = {
+  tools: [],
+  resources: [],
+  templates: [],
+  prompts: [],
+  skills: [],
+  problems: [],
+};
 
 export interface ListRequest {
   readonly mcp: McpClient;
   readonly config: UpstreamConfig;
-  /** The listing before this one. */
   readonly last: Listing;
   /** The server has not listed anything yet in this session. */
   readonly isFirst: boolean;
-  readonly redact: Redact;
-  readonly signal: AbortSignal;
+  readonly quote: Quote;
 }
 
-export interface ListEverything extends ListingOutcome {
+export interface Listed {
   readonly listing: Listing;
-  /** The same listing with the templates, when they did not come in time. */
+  /** The same listing with the lists that did not come in time. */
   readonly later: Promise<Listing> | undefined;
+  /** Milliseconds until the lists are requested again without an announced change; 0: one of them failed. */
+  readonly ttlMs: number;
 }
 
-/**
- * Rejects when the tools cannot be listed; but a server that has listed its tools before may fail to for a while.
- * Without resources, templates or skills a server is still useful.
- */
-export async function listEverything(request: ListRequest): Promise<ListEverything> {
-  const { mcp, last, isFirst, signal } = request;
-  const withoutTools = (error: unknown) => {
-    if (isFirst || !isPassing(error)) throw error;
-    return insteadOf('tools/list', last.tools)(error);
-  };
-  // Few servers have templates. Those that do not know the method answer in many ways, or not at all.
-  const withoutTemplates = (error: unknown) =>
-    last.templates.length === 0 ? EMPTY_LIST : insteadOf('resources/templates/list', last.templates)(error);
-  const optional = listTemplates(request).catch(withoutTemplates);
-  const [tools, skills, resources] = await Promise.all([
-    listTools(request).catch(withoutTools),
-    listSkills(request).catch(insteadOf('skills/list', last.skills)),
-    listResources(request).catch(insteadOf('resources/list', last.resources)),
-  ]);
-  const inTime = await Promise.race([optional, pause(OPTIONAL_LIST_MS, signal)]);
-  const templates: List<Params> = inTime ?? { items: last.templates, faults: [] };
-  const listingWith = (templates: List<Params>) => listingOf(request, { tools, skills, resources, templates });
+/** Rejects when a list that the server must have fails; but one that it had before may fail for a while. */
+export async function listEverything(request: ListRequest): Promise<Listed> {
+  // Each is the last list until it is replaced.
+  const lists = new Map<Name, List<unknown>>(NAMES.map((name) => [name, { ...NO_LIST, items: request.last[name] }]));
+  const list = (names: readonly Name[]) =>
+    Promise.all(names.map(async (name) => lists.set(name, await listOne(name, request))));
+  const optional = list(NAMES.filter((name) => KINDS[name].need === 'may'));
+  await list(NAMES.filter((name) => KINDS[name].need !== 'may'));
+  const inTime = await Promise.race([optional, backgroundDelay(OPTIONAL_LIST_MS)]);
+  const listing = () => listingOf(Object.fromEntries(lists) as unknown as Lists, request);
   return {
-    listing: listingWith(templates),
-    later: inTime ? undefined : optional.then(listingWith),
-    isOutdated: [tools, skills, resources, templates].some(({ isOutdated }) => isOutdated),
-    ttlMs: shortestTtl(mcp, tools, [resources, templates, skills]),
+    listing: listing(),
+    later: inTime ? undefined : optional.then(listing),
+    ttlMs: Math.min(...[...lists.values()].map(({ ttlMs }) => ttlMs)),
   };
 }
 
@@ -93,146 +98,78 @@ export async function listEverything(request: ListRequest): Promise<ListEverythi
  * `before` itself where everything is equal.
  */
 export function mergeListings(before: Listing, after: Listing): Listing {
-  const merged = {
-    tools: merge(before.tools, after.tools),
-    resources: merge(before.resources, after.resources),
-    templates: merge(before.templates, after.templates),
-    skills: merge(before.skills, after.skills),
-    problems: merge(before.problems, after.problems),
-  };
-  const isSame = LISTS.every((list) => merged[list] === before[list]);
-  return isSame ? before : merged;
+  const names = [...NAMES, 'problems' as const];
+  const merged = names.map((name) => [name, merge<unknown>(before[name], after[name])] as const);
+  const isSame = merged.every(([name, items]) => items === before[name]);
+  return isSame ? before : (Object.fromEntries(merged) as unknown as Listing);
 }
 
 // --- internal ---
 
-const LISTS = ['tools', 'resources', 'templates', 'skills', 'problems'] as const;
+const NAMES = Object.keys(KINDS) as readonly Name[];
+const NO_LIST: List<never> = { items: [], faults: [], ttlMs: Number.POSITIVE_INFINITY };
 const METHOD_NOT_FOUND = -32601;
 
-function merge<T>(before: readonly T[], after: readonly T[]): readonly T[] {
-  const known = new Map(before.map((one) => [JSON.stringify(one), one]));
-  const merged = after.map((one) => known.get(JSON.stringify(one)) ?? one);
-  return merged.length === before.length && merged.every((one, at) => one === before[at]) ? before : merged;
-}
-
-/** The list to use when the request failed. A server that does not know the method has an empty list. */
-const insteadOf =
-  <T>(method: string, last: readonly T[]) =>
-  (error: unknown): List<T> => {
+/** The list, or what is used instead when the request fails. A server that does not know the method has an empty list. */
+async function listOne(name: Name, request: ListRequest): Promise<List<unknown>> {
+  const { mcp, config, last, isFirst, quote } = request;
+  const kind: ListKind<unknown> = KINDS[name];
+  const { method, need } = kind;
+  const { capabilities } = mcp;
+  const capability = method.slice(0, method.indexOf('/'));
+  const isAnnounced = capabilities.has(capability);
+  // A server that announces no capabilities at all may have tools nevertheless; it gets less time for them.
+  if (!isAnnounced && (need !== 'must' || capabilities.has('anything'))) return NO_LIST;
+  const timeout = isAnnounced ? config.connectTimeout : Math.min(config.connectTimeout, OPTIONAL_LIST_MS);
+  try {
+    const list = await requestList(kind, mcp, quote, timeout);
+    // Changes of skills are announced as changes of resources.
+    const isFollowed = capabilities.has(`${capability === 'skills' ? 'resources' : capability}.listChanged`);
+    return { ...list, ttlMs: isFollowed ? NO_LIST.ttlMs : Math.max(list.ttlMs, MIN_TTL_MS) };
+  } catch (error) {
+    if (!isAnnounced || (need === 'may' && last[name].length === 0)) return NO_LIST;
+    // The server was reached, so it may list its tools later. A timeout is among these, because many servers do not
+    // respond during a call; whether the server is alive is for the health check to find out.
+    const isPassing = error instanceof RpcError || error instanceof HttpError || error instanceof UpstreamError;
+    if (need === 'must' && (isFirst || !isPassing)) throw error;
     const isUnknown = error instanceof RpcError && error.code === METHOD_NOT_FOUND;
-    const items = isUnknown ? [] : last;
-    const kept = items.length > 0 ? ', the last list is kept' : '';
-    return { items, faults: [`${method} failed${kept}: ${messageOf(error)}`], isOutdated: !isUnknown };
-  };
-
-/**
- * Whether the server was reached: it may list its tools later. A timeout is among these, because many servers do not
- * respond during a call; whether the server is alive is for the health check to find out.
- */
-function isPassing(error: unknown): boolean {
-  return error instanceof RpcError || error instanceof HttpError || error instanceof UpstreamError;
+    const kept = isUnknown || last[name].length === 0 ? '' : ', the last list is kept';
+    const faults = [`${method} failed${kept}: ${messageOf(error)}`];
+    return isUnknown ? { ...NO_LIST, faults } : { items: last[name], faults, ttlMs: 0 };
+  }
 }
 
-interface Lists {
-  readonly tools: List<ListedTool>;
-  readonly skills: List<UpstreamSkill>;
-  readonly resources: List<Params>;
-  readonly templates: List<Params>;
-}
-
-function listingOf({ config, redact }: ListRequest, { tools, skills, resources, templates }: Lists): Listing {
-  const { name, filter } = config;
-  const { kept, problems } = createFilter(filter)(tools.items, (tool) => ({ name: tool.name, group: name }), []);
-  const where = `server ${name}`;
-  const faults = [tools, skills, resources, templates].flatMap((list) => faultTexts(list, redact));
+function listingOf(lists: Lists, { config: { name, filter }, quote }: ListRequest): Listing {
+  const { tools, resources, templates, prompts, skills } = lists;
+  const named = [
+    ...tools.items.map((item) => ({ item, own: item.definition.name })),
+    ...prompts.items.map((item) => ({ item, own: item.name })),
+  ];
+  const { kept, problems } = createFilter(filter)(named, ({ own }) => ({ name: own, group: name }), []);
+  const chosen = new Set<ListedTool | PromptDefinition>(kept.map(({ item }) => item));
   const isSkillFile = skillFileTest(skills.items);
+  const where = `server ${name}`;
+  const faults = Object.values(lists).flatMap((list) => shownOf(list.faults));
   return {
-    tools: kept,
-    resources: resources.items.filter(({ uri }) => !isSkillFile(String(uri))),
+    tools: tools.items.filter((tool) => chosen.has(tool)),
+    resources: resources.items.filter(({ uri }) => !isSkillFile(uri)),
     templates: templates.items,
+    prompts: prompts.items.filter((prompt) => chosen.has(prompt)),
     skills: skills.items,
     problems: [
-      ...faults.map((what) => ({ where, what })),
+      ...faults.map((fault) => ({ where, what: printable(quote(fault, MAX_FAULT)) })),
       ...problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what })),
     ],
   };
 }
 
-const optionsOf = ({ config, signal }: ListRequest) => ({ timeout: config.connectTimeout, signal });
-
-async function listTools(request: ListRequest): Promise<List<ListedTool>> {
-  const { mcp, redact } = request;
-  const check = (raw: Params): Checked<ListedTool> => {
-    const checked = checkTool(raw);
-    if (checked.kind === 'unusable') return checked;
-    const { definition, inputSchema } = checked.item;
-    const found = mcp.paramHeaders ? findParamHeaders(inputSchema) : NO_HEADERS;
-    if (found.kind === 'unsound') return { kind: 'unusable', why: found.why };
-    const item = { name: String(definition.name), definition, inputSchema, paramHeaders: found.headers };
-    return { ...checked, item };
-  };
-  const what = { what: 'tool', key: 'name', redact };
-  return checkItems(await requestTools(request), what, check, ({ name }) => visibleLine(String(name)));
+function shownOf(faults: readonly string[]): readonly string[] {
+  const left = faults.length - MAX_FAULTS;
+  return left > 0 ? [...faults.slice(0, MAX_FAULTS), `and ${left} more like these`] : faults;
 }
 
-const NO_HEADERS = { kind: 'sound', headers: [] } as const;
-
-/** A server that announces no capabilities at all may have tools nevertheless; it gets less time for them. */
-async function requestTools(request: ListRequest): Promise<List<Params>> {
-  const { mcp } = request;
-  const options = optionsOf(request);
-  if (mcp.capabilities.tools !== undefined) return requestList(mcp, 'tools/list', 'tools', options);
-  if (Object.keys(mcp.capabilities).length > 0) return EMPTY_LIST;
-  const timeout = Math.min(options.timeout, OPTIONAL_LIST_MS);
-  return requestList(mcp, 'tools/list', 'tools', { ...options, timeout }).catch(() => EMPTY_LIST);
-}
-
-async function listSkills(request: ListRequest): Promise<List<UpstreamSkill>> {
-  const { mcp, redact } = request;
-  if (!hasSkills(mcp)) return EMPTY_LIST;
-  const list = await requestList(mcp, 'skills/list', 'skills', optionsOf(request));
-  return checkItems(list, { what: 'skill', key: 'uri', redact }, (raw) => {
-    try {
-      return { kind: 'kept', item: parseSkillEntry(raw), dropped: [] };
-    } catch (error) {
-      return { kind: 'unusable', why: messageOf(error) };
-    }
-  });
-}
-
-async function listResources(request: ListRequest): Promise<List<Params>> {
-  const { mcp, redact } = request;
-  if (mcp.capabilities.resources === undefined) return EMPTY_LIST;
-  const list = await requestList(mcp, 'resources/list', 'resources', optionsOf(request));
-  return checkItems(list, { what: 'resource', key: 'uri', redact }, checkResource);
-}
-
-async function listTemplates(request: ListRequest): Promise<List<Params>> {
-  const { mcp, redact } = request;
-  if (mcp.capabilities.resources === undefined) return EMPTY_LIST;
-  const options = optionsOf(request);
-  const list = await requestList(mcp, 'resources/templates/list', 'resourceTemplates', options, MAX_TEMPLATES);
-  // Templates for files of its skills are not needed: the files are read by the skill.
-  const isOfSkills = ({ uriTemplate }: Params) => hasSkills(mcp) && /^skill:/i.test(String(uriTemplate));
-  const items = list.items.filter((one) => !isOfSkills(one));
-  return checkItems({ ...list, items }, { what: 'resource template', key: 'uriTemplate', redact }, checkTemplate);
-}
-
-function hasSkills({ capabilities: { extensions } }: McpClient): boolean {
-  return isObject(extensions) && isObject(extensions[SKILLS_EXTENSION]);
-}
-
-/** The shortest `ttlMs` of the lists whose changes the server does not announce. */
-function shortestTtl(
-  { capabilities }: McpClient,
-  tools: List<unknown>,
-  others: readonly List<unknown>[],
-): number | undefined {
-  const announces = (kind: unknown) => isObject(kind) && kind.listChanged === true;
-  const lists = [
-    ...(announces(capabilities.tools) ? [] : [tools]),
-    ...(announces(capabilities.resources) ? [] : others),
-  ];
-  const times = lists.flatMap(({ ttlMs }) => ttlMs ?? []);
-  return times.length === 0 ? undefined : Math.min(...times);
+function merge<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const known = new Map(before.map((one) => [JSON.stringify(one), one]));
+  const merged = after.map((one) => known.get(JSON.stringify(one)) ?? one);
+  return sameItems(merged, before) ? before : merged;
 }

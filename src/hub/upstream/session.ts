@@ -1,127 +1,167 @@
 /**
- * One session with an upstream server, from its first listing to its end.
- * Owns: its listings, its health check, its requests in flight. Leaves alone: the handshake (connection/open.ts), the next
- * session (upstream.ts).
- * Always true: a started session has listed its tools; one that could not leaves nothing behind.
+ * One session with an upstream server: when its lists are requested, when it is pinged, asking for notifications again when
+ * they stop, its calls in flight. Leaves alone: what a listing is (listing.ts), the next session (upstream.ts).
+ * Always true: listings never overlap, and a change that is announced during one causes exactly one more; a server that
+ * keeps announcing changes is listed less and less often, and its last state is always seen.
  */
 import { asError, messageOf } from '../../log.ts';
 import type { Params } from '../../protocol/index.ts';
-import { whenAborted } from '../../wait.ts';
-import type { UpstreamConfig } from '../config/entries.ts';
-import type { Redact } from '../config/redact.ts';
-import { SessionGone, UpstreamError } from '../connection/connection.ts';
-import type { McpClient, McpRequestOptions } from '../connection/dialects.ts';
-import type { Session } from '../connection/open.ts';
-import { type HealthCheck, startHealthCheck } from './health.ts';
-import { type Listing, listEverything } from './listing.ts';
-import { createRelist, type ListingOutcome } from './relist.ts';
+import { pause, whenAborted } from '../../wait.ts';
+import { type HubContext, SessionGone, UpstreamError } from '../connection/connection.ts';
+import type { McpClient, McpRequestOptions } from '../connection/mcp-client.ts';
+import { LASTING_MS, MAX_BACKOFF_MS, MAX_RELIST_MS, MIN_RELIST_MS, MIN_REOPEN_MS, PING_MS } from './limits.ts';
+import type { Listed } from './listing.ts';
 
-export interface LiveSession {
+export interface SessionOwner {
+  /** Rejects when the server cannot list its tools. */
+  list(isFirst: boolean): Promise<Listed>;
+  /** Takes the notifications that are not about lists. */
+  hear(method: string, params: Params): void;
+  /** Notifications may have been lost. */
+  lost(): void;
+}
+
+export class UpstreamSession {
   readonly mcp: McpClient;
-  readonly health: HealthCheck;
-  /** Fires when it can no longer be used. */
-  readonly over: AbortSignal;
-  request(method: string, params: Params, options: McpRequestOptions): Promise<Params>;
-  relist(): void;
-  /** Whether a request of a client was answered. */
-  wasUsed(): boolean;
-  /** Ends it before its connection does. */
-  fail(error: Error): void;
-  /** Whether requests in flight may finish after its end: over HTTP each has a connection of its own. */
-  canFinish(): boolean;
-  /** Settles when nothing of it is left. Requests in flight that cannot finish fail with `reason`. */
-  close(reason: Error): Promise<void>;
-}
+  /** Whether a call was answered. */
+  wasUsed = false;
+  readySince = performance.now();
+  readonly #context: HubContext;
+  readonly #owner: SessionOwner;
+  readonly #over = new AbortController();
+  /** Fires when it takes no more calls. */
+  readonly over: AbortSignal = this.#over.signal;
+  readonly #calls = new Set<Promise<Params>>();
+  /** Fires when the lists have changed, or may have, since they were last requested. */
+  #changed = new AbortController();
 
-export interface LiveContext {
-  readonly config: UpstreamConfig;
-  readonly healthInterval: number;
-  readonly redact: Redact;
-  /** Fires when the upstream is closed. */
-  readonly life: AbortSignal;
-  listing(): Listing;
-  publish(listing: Listing): void;
-  debug(text: string): void;
-}
-
-/** Rejects when the server cannot list its tools. */
-export async function startSession(session: Session, context: LiveContext): Promise<LiveSession> {
-  const { healthInterval, life, debug } = context;
-  const { rpc, mcp, onListChanged } = session;
-  const end = new AbortController();
-  const inFlight = new Set<Promise<Params>>();
-  let wasUsed = false;
-  const fail = (error: unknown) => end.abort(asError(error));
-  const over = AbortSignal.any([rpc.ended, end.signal, life]);
-  const lists = createRelist({ list: (isFirst) => list(session, context, isFirst), fail, until: over });
-  const canFinish = () => rpc.connection.streamPerRequest && inFlight.size > 0 && !rpc.ended.aborted && !life.aborted;
-
-  async function close(reason: Error): Promise<void> {
-    onListChanged(() => {});
-    end.abort(reason);
-    if (canFinish()) await Promise.race([Promise.allSettled(inFlight), whenAborted(life)]);
-    await rpc.close(new UpstreamError(messageOf(life.aborted ? life.reason : reason)));
+  constructor(mcp: McpClient, context: HubContext, owner: SessionOwner) {
+    this.mcp = mcp;
+    this.#context = context;
+    this.#owner = owner;
+    mcp.rpc.onNotification = (method, params) =>
+      LIST_CHANGED.test(method) ? this.relist() : owner.hear(method, params);
+    void whenAborted(mcp.rpc.ended).then((reason) => this.fail(reason));
   }
 
-  // Before the first listing: a change that is announced during it may be missing from it.
-  const health = startHealthCheck(session, {
-    interval: healthInterval,
-    until: over,
-    isBusy: () => inFlight.size > 0,
-    relist: lists.again,
-    fail,
-    debug,
-  });
-  try {
-    await lists.begin();
-    over.throwIfAborted();
-  } catch (error) {
-    await close(asError(error));
-    throw error;
+  /** Settles when everything is listed, or the session is over. */
+  async start(): Promise<void> {
+    const run = (loop: Promise<void>) => loop.catch((error) => this.fail(asError(error)));
+    // Before the first listing: a change that is announced during it may be missing from it.
+    void run(this.keepNotified((opened) => this.mcp.listen(opened), this.over));
+    const listed = this.#owner.list(true).then((first) => {
+      this.readySince = performance.now();
+      void run(this.#keepListed(first));
+      void run(this.#keepChecked());
+    });
+    await run(listed);
   }
-  health.watch();
-  return {
-    mcp,
-    health,
-    over,
-    async request(method, params, options) {
-      const sent = mcp.request(method, params, options);
-      inFlight.add(sent);
-      const result = await sent.finally(() => inFlight.delete(sent));
-      wasUsed = true;
+
+  async call(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
+    const sent = this.mcp.request(method, params, options);
+    this.#calls.add(sent);
+    try {
+      const result = await sent;
+      this.wasUsed = true;
       return result;
-    },
-    wasUsed: () => wasUsed,
-    relist: lists.again,
-    fail,
-    canFinish,
-    close,
-  };
+    } finally {
+      this.#calls.delete(sent);
+    }
+  }
+
+  /** Requests the lists again, soon. */
+  relist(): void {
+    this.#changed.abort();
+  }
+
+  /** Pings the server, and ends the session when it does not respond or has forgotten it. */
+  async check(): Promise<void> {
+    const began = performance.now();
+    try {
+      await this.mcp.ping(Math.min(PING_MS, this.#context.healthInterval));
+    } catch (error) {
+      const why = `health check failed: ${messageOf(error)}`;
+      // Many servers answer nothing else during a call, which has its own timeout. One that sent anything is alive.
+      const isAlive = this.#calls.size > 0 || this.mcp.rpc.lastReceived >= began;
+      if (error instanceof SessionGone) this.fail(error);
+      else if (!isAlive) this.fail(new UpstreamError(why));
+      else this.#context.debug(`${why}; but a call is in flight, or it sent something`);
+    }
+  }
+
+  /** Ends it before its connection does. */
+  fail(error: Error): void {
+    this.#over.abort(error);
+    this.#changed.abort();
+  }
+
+  /** For a session that is over. Calls in flight go on where each has a connection of its own. */
+  async close(): Promise<void> {
+    const { rpc } = this.mcp;
+    if (rpc.connection.streamPerRequest) await Promise.allSettled(this.#calls);
+    await rpc.close(this.over.reason);
+  }
+
+  async #keepChecked(): Promise<void> {
+    const { healthInterval } = this.#context;
+    while (!this.over.aborted) {
+      await pause(healthInterval, this.over);
+      const isQuiet = performance.now() - this.mcp.rpc.lastReceived >= healthInterval;
+      if (isQuiet && !this.over.aborted) await this.check();
+    }
+  }
+
+  /** Asks for notifications, and again when they stop, until the signal fires, the session is over, or there are none. */
+  async keepNotified(listen: (opened: () => void) => Promise<boolean>, signal: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([this.over, signal]);
+    let [isGap, failures] = [false, 0];
+    for (let streams = 0; !until.aborted; streams += 1) {
+      const began = performance.now();
+      try {
+        const goesOn = await listen(() => isGap && this.#resynchronize());
+        // It had a stream before, so the server may have forgotten our session: listing again shows it.
+        if (!goesOn && streams > 0) this.relist();
+        if (!goesOn) return;
+        [isGap, failures] = [false, 0];
+      } catch (error) {
+        if (until.aborted) return;
+        this.#context.debug(`no more notifications: ${messageOf(error)}`);
+        isGap = true;
+        failures = performance.now() - began < LASTING_MS ? failures + 1 : 0;
+        await this.check();
+      }
+      await pause(doubled(MIN_REOPEN_MS, failures), until);
+    }
+  }
+
+  #resynchronize(): void {
+    this.relist();
+    this.#owner.lost();
+  }
+
+  async #keepListed(first: Listed): Promise<void> {
+    // In a row: changes that were announced during the pause after a listing, and listings with a list that failed.
+    let [changes, failures] = [0, 0];
+    for (let listed = first; ; listed = await this.#owner.list(false)) {
+      failures = listed.ttlMs === 0 ? failures + 1 : 0;
+      await pause(Math.min(doubled(MIN_RELIST_MS, changes), MAX_RELIST_MS), this.over);
+      changes = this.#changed.signal.aborted ? changes + 1 : 0;
+      const wait = failures > 0 ? doubled(MIN_RELIST_MS, failures) : listed.ttlMs;
+      await pause(Math.min(wait, MAX_TIMER_MS), this.#changed.signal);
+      if (this.over.aborted) return;
+      this.#changed = new AbortController();
+    }
+  }
 }
 
-/** The server responds, but not with its lists. */
-export class ListError extends UpstreamError {
-  override readonly name = 'ListError';
+/** How long to wait before the next try of something that failed so many times in a row. */
+export function doubled(first: number, times: number): number {
+  return Math.min(first * 2 ** Math.min(times, 30), MAX_BACKOFF_MS);
 }
 
 // --- internal ---
 
-async function list(
-  { mcp, rpc }: Session,
-  { config, redact, life, listing, publish, debug }: LiveContext,
-  isFirst: boolean,
-): Promise<ListingOutcome> {
-  try {
-    const listed = await listEverything({ mcp, config, last: listing(), isFirst, redact, signal: life });
-    // A list that failed because the session ended is not published.
-    rpc.ended.throwIfAborted();
-    publish(listed.listing);
-    const published = listing();
-    // Unless the lists were requested again meanwhile.
-    listed.later?.then((later) => published === listing() && publish(later)).catch((error) => debug(messageOf(error)));
-    return listed;
-  } catch (error) {
-    if (rpc.ended.aborted || error instanceof SessionGone) throw error;
-    throw new ListError(`listing failed: ${messageOf(error)}`, { cause: error });
-  }
-}
+const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
+
+// The longest time that a timer can have. A listing every three weeks does no harm.
+const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -6,92 +6,97 @@
  */
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../log.ts';
-import type { FileReading, Skill, SkillChild, SkillFiles } from '../../model.ts';
+import type { FileReading, Skill, SkillFiles } from '../../model.ts';
 import { isObject, type Params, SHA256 } from '../../protocol/index.ts';
 import { SizedCache } from '../../sized-cache.ts';
 import { readHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
+import { childrenIn } from '../../skills/memory.ts';
 import { nameKey } from '../../skills/names.ts';
 import { WELL_KNOWN_PROVIDERS } from '../../skills/roots.ts';
 import { shorten, visible, visibleLine } from '../../text.ts';
 import { MAX_DESCRIPTION, MAX_SKILL_TEXTS, READ_SKILL_MS } from './limits.ts';
-import { segmentsOf, type UpstreamFile, type UpstreamSkill } from './skill-entries.ts';
+import { parseSkillEntry, segmentsOf, type UpstreamFile, type UpstreamSkill } from './skill-entries.ts';
+import type { Upstream } from './upstream.ts';
 
-/** The requests that a skill sends to its server; an Upstream has them. */
-export interface SkillServer {
-  request(method: string, params: Params, options: { readonly signal: AbortSignal }): Promise<Params>;
-  /** The skill as it is now; the same object when nothing has changed. */
-  renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill>;
+/** An unchanged entry gives the same Skill. */
+export function skillsOf(upstreams: readonly Upstream[]): readonly Skill[] {
+  return upstreams.flatMap((upstream) =>
+    upstream.listing().skills.map((entry) => {
+      const skill = known.get(entry) ?? skillOf(upstream, entry);
+      known.set(entry, skill);
+      return skill;
+    }),
+  );
 }
 
-export function skillOf(serverName: string, skill: UpstreamSkill, server: SkillServer): Skill {
-  const provider = providerOf(serverName);
+export function skillOf(upstream: Upstream, skill: UpstreamSkill): Skill {
+  const server = upstream.config.name;
+  const provider = providerOf(server);
   const root = `skill://${encodeURIComponent(provider.toWellFormed())}`;
   // Two bases that differ in their scheme alone are two skills.
   const scheme = /^skill:/i.test(skill.base) ? [] : [skill.base.slice(0, skill.base.indexOf(':') + 1)];
   const directory = [root, ...[...scheme, ...segmentsOf(skill.base)].map(encodeURIComponent)].join('/');
-  const files = filesOf(skill, server);
-  const name = visibleLine(skill.name);
+  const files = filesOf(skill, upstream);
+  const name = visibleLine(skill.head.name);
   // Not the entry itself: the cache would keep the file lists of old entries alive.
   const cacheKey = {};
-
-  async function load(): Promise<string> {
-    const reading = await files.read('SKILL.md', AbortSignal.timeout(READ_SKILL_MS));
-    if (reading.kind !== 'read') throw new Error(reading.kind === 'refused' ? reading.why : 'it no longer exists');
-    const text = textOf(reading.bytes);
-    if (text === undefined) throw new Error('it is not UTF-8');
-    const head = await readHead(text);
-    // People and models choose by the listed name, so the text must be that of the same skill.
-    if (head.kind === 'read' && visibleLine(head.head.name) !== name)
-      throw new Error('its name is not the one that its server lists');
-    // A text that is made on demand may be another one each time.
-    if (skill.files) texts.set(cacheKey, text, text.length);
-    return text;
-  }
 
   return {
     name,
     key: nameKey(name),
-    description: shorten(visible(skill.description).trim(), MAX_DESCRIPTION),
+    description: shorten(visible(skill.head.description).trim(), MAX_DESCRIPTION),
     provider,
-    server: serverName,
+    server,
     location: 'mcp',
     plugin: undefined,
     root,
     directory,
     file: `${directory}/SKILL.md`,
     place: `${provider} ${skill.base}`,
-    version: skill.files?.find(({ path }) => path === 'SKILL.md')?.digest ?? '',
-    /** The text that was last loaded: a search does not request it again. */
-    get text() {
+    /** What was last loaded: a search does not request it again. */
+    get bytes() {
       return texts.get(cacheKey);
     },
-    read: load,
+    async read() {
+      const reading = await files.read('SKILL.md', AbortSignal.timeout(READ_SKILL_MS));
+      if (reading.kind !== 'read') throw new Error(reading.kind === 'refused' ? reading.why : 'it no longer exists');
+      const { bytes } = reading;
+      if (textOf(bytes) === undefined) throw new Error('it is not UTF-8');
+      const head = await readHead(bytes);
+      // People and models choose by the listed name, so the text must be that of the same skill.
+      if (head.kind === 'read' && head.name !== name) throw new Error('its name is not the one that its server lists');
+      // A text that is made on demand may be another one each time.
+      if (skill.files) texts.set(cacheKey, bytes, bytes.length);
+      return bytes;
+    },
     files,
   };
 }
 
-// --- internal ---
-
-/** When a local skill `claude:pdf` is deleted, its name and URI must not come to mean a skill of a server called claude. */
-function providerOf(server: string): string {
+/** When a local skill `claude:pdf` is deleted, its name and URI must not come to mean something of a server called claude. */
+export function providerOf(server: string): string {
   return WELL_KNOWN_PROVIDERS.includes(nameKey(server)) ? `${server}@mcp` : server;
 }
 
-const texts = new SizedCache<object, string>(MAX_SKILL_TEXTS);
+// --- internal ---
 
-function filesOf(skill: UpstreamSkill, server: SkillServer): SkillFiles {
+const known = new WeakMap<UpstreamSkill, Skill>();
+const texts = new SizedCache<object, Buffer>(MAX_SKILL_TEXTS);
+
+function filesOf(skill: UpstreamSkill, upstream: Upstream): SkillFiles {
+  /** The entry as its server last gave it. */
   let current = skill;
-  let files = filesByPath(skill);
 
   async function readOnce(path: string, signal: AbortSignal, maxBytes: number): Promise<FileReading> {
-    const file = files?.get(path);
-    if (files && !file) return isDirectory(files, path) ? { kind: 'directory' } : { kind: 'missing' };
+    const file = fileAt(current, path);
+    if (current.files && !file)
+      return { kind: childrenIn(current.files ?? [], path).length > 0 ? 'directory' : 'missing' };
     const tooLong: FileReading = { kind: 'refused', why: `is over ${maxBytes} bytes` };
     if (file && file.size > maxBytes) return tooLong;
     try {
       const uri = file?.uri ?? `${skill.base}/${path.split('/').map(encodeURIComponent).join('/')}`;
-      const bytes = bytesIn(await server.request('resources/read', { uri }, { signal }), uri);
+      const bytes = bytesIn(await upstream.request('resources/read', { uri }, { signal }), uri);
       if (!bytes) return { kind: 'refused', why: 'the result of its server has no content' };
       if (bytes.length > maxBytes) return tooLong;
       const fault = file && faultOf(bytes, file);
@@ -104,57 +109,41 @@ function filesOf(skill: UpstreamSkill, server: SkillServer): SkillFiles {
   /** Whether the skill has changed. */
   async function renew(signal: AbortSignal): Promise<boolean> {
     try {
-      const now = await server.renewSkill(current, signal);
-      if (now === current) return false;
+      const result = await upstream.request('skills/get', { uri: `${skill.base}/SKILL.md` }, { signal });
+      const now = parseSkillEntry(isObject(result.skill) ? result.skill : {});
+      if (now.base !== skill.base || JSON.stringify(now) === JSON.stringify(current)) return false;
       current = now;
-      files = filesByPath(now);
+      upstream.relist();
       return true;
     } catch {
-      return false; // The reason for which the file cannot be read is known already, and says more.
+      // The reason for which the file cannot be read is known already, and says more. Perhaps the skill is gone.
+      upstream.relist();
+      return false;
     }
   }
 
   return {
     async manifest() {
-      const listed = files && [...files.values()].map(({ path, size, digest }) => ({ path, size, digest }));
-      return { kind: 'whole', manifest: { head: current.head, files: listed ?? 'dynamic' } };
+      const listed = current.files?.map(({ path, size, digest }) => ({ path, size, digest }));
+      return { kind: 'whole', head: current.head, files: listed ?? 'dynamic' };
     },
     async read(path, signal, maxBytes = Number.POSITIVE_INFINITY) {
       const reading = await readOnce(path, signal, maxBytes);
       const isDoubtful = reading.kind === 'refused' || reading.kind === 'missing';
       // The skill may have been edited since it was listed; servers do not announce that.
-      return isDoubtful && files && (await renew(signal)) ? readOnce(path, signal, maxBytes) : reading;
+      return isDoubtful && current.files && (await renew(signal)) ? readOnce(path, signal, maxBytes) : reading;
     },
     async list(path) {
-      return files && isDirectory(files, path) ? childrenOf(files, path) : undefined;
+      const children = childrenIn(current.files ?? [], path);
+      return children.length > 0 ? children : undefined;
     },
-    version: async (path) => files?.get(path)?.digest,
+    version: async (path) => fileAt(current, path)?.digest,
   };
 }
 
-type FilesByPath = ReadonlyMap<string, UpstreamFile>;
+const fileAt = ({ files }: UpstreamSkill, path: string) => files?.find((file) => file.path === path);
 
-function filesByPath({ files }: UpstreamSkill): FilesByPath | undefined {
-  return files && new Map(files.map((file) => [file.path, file]));
-}
-
-const prefixOf = (path: string) => (path === '' ? '' : `${path}/`);
-
-function isDirectory(files: FilesByPath, path: string): boolean {
-  return [...files.keys()].some((one) => one.startsWith(prefixOf(path)));
-}
-
-function childrenOf(files: FilesByPath, path: string): readonly SkillChild[] {
-  const children = new Map<string, SkillChild>();
-  for (const file of files.values()) {
-    if (!file.path.startsWith(prefixOf(path))) continue;
-    const [name = '', ...deeper] = file.path.slice(prefixOf(path).length).split('/');
-    children.set(name, deeper.length > 0 ? { name, kind: 'directory' } : { name, kind: 'file', size: file.size });
-  }
-  return [...children.values()];
-}
-
-function bytesIn({ contents }: Params, uri: string): Uint8Array | undefined {
+function bytesIn({ contents }: Params, uri: string): Buffer | undefined {
   const list = Array.isArray(contents) ? contents.filter(isObject) : [];
   const content = list.find((one) => one.uri === uri) ?? (list.length === 1 ? list[0] : undefined);
   if (typeof content?.text === 'string') return Buffer.from(content.text, 'utf8');

@@ -4,74 +4,50 @@
  */
 import type { Log } from '../../log.ts';
 import type { UpstreamState, UpstreamStatus } from '../../model.ts';
+import { pause } from '../../wait.ts';
+import type { UpstreamConfig } from '../config/entries.ts';
 
-export type StateFacts = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
+export function createState({ name, target }: UpstreamConfig, log: Log) {
+  type Facts = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
+  let facts: Facts = target.kind === 'none' ? { state: target.state, reason: target.reason } : { state: 'connecting' };
+  /** Fires, and is replaced, when the state changes. */
+  let changed = new AbortController();
 
-export interface StateTracker {
-  facts(): StateFacts;
-  /** `wait`: milliseconds until the next attempt. */
-  enter(state: UpstreamState, reason?: string, wait?: number): void;
-  /** The value of `look`, now or after a change of state; undefined after `timeout` or when one of the signals fires. */
-  until<T>(look: () => T | undefined, timeout: number, signals: readonly AbortSignal[]): Promise<T | undefined>;
-  /** Whether an attempt is under way or begins within so many milliseconds. */
-  isDueWithin(milliseconds: number): boolean;
+  /** Milliseconds until the next attempt; 0 when one is under way. */
+  const dueIn = () => (facts.nextAttempt === undefined ? 0 : Date.parse(facts.nextAttempt) - Date.now());
+
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
-  text(): string;
-}
-
-export function createStateTracker(
-  name: string,
-  first: UpstreamState,
-  why: string | undefined,
-  log: Log,
-): StateTracker {
-  const waiters = new Set<() => void>();
-  let state = first;
-  let reason = why;
-  let next: number | undefined;
-
   function text(): string {
-    const because = reason === undefined ? '' : `: ${reason}`;
-    if (next === undefined) return `${state}${because}`;
-    return `${state}${because}; next attempt in ${Math.max(0, Math.ceil((next - Date.now()) / 1000))} s`;
+    const because = facts.reason === undefined ? '' : `: ${facts.reason}`;
+    const next = `; next attempt in ${Math.max(0, Math.ceil(dueIn() / 1000))} s`;
+    return `${facts.state}${because}${facts.nextAttempt === undefined ? '' : next}`;
+  }
+
+  function wake(): void {
+    changed.abort();
+    changed = new AbortController();
   }
 
   return {
-    facts: () => ({
-      state,
-      ...(reason === undefined ? {} : { reason }),
-      ...(next === undefined ? {} : { nextAttempt: new Date(next).toISOString() }),
-    }),
-    enter(nextState, nextReason, wait) {
-      // While a server fails in the same way again and again, only the first time is logged for people.
-      const isNew = nextState !== 'connecting' && (nextReason !== reason || nextState === 'ready');
-      [state, reason, next] = [nextState, nextReason, wait === undefined ? undefined : Date.now() + wait];
-      const level = nextState === 'ready' ? 'info' : 'warn';
-      log[isNew ? level : 'debug'](`server ${name}: ${text()}`);
-      for (const wake of [...waiters]) wake();
-    },
-    until(look, timeout, signals) {
-      const found = look();
-      if (found !== undefined) return Promise.resolve(found);
-      return new Promise((resolve) => {
-        const settle = (value: ReturnType<typeof look>) => {
-          clearTimeout(timer);
-          waiters.delete(wake);
-          for (const signal of signals) signal.removeEventListener('abort', giveUp);
-          resolve(value);
-        };
-        const giveUp = () => settle(undefined);
-        const wake = () => {
-          const now = look();
-          if (now !== undefined) settle(now);
-        };
-        const timer = setTimeout(giveUp, timeout);
-        waiters.add(wake);
-        for (const signal of signals) signal.addEventListener('abort', giveUp);
-        if (signals.some((signal) => signal.aborted)) giveUp();
-      });
-    },
-    isDueWithin: (milliseconds) => next === undefined || next - Date.now() <= milliseconds,
+    facts: () => facts,
+    dueIn,
     text,
+    wake,
+    /** `wait`: milliseconds until the next attempt. */
+    enter(state: UpstreamState, reason?: string, wait?: number): void {
+      // While a server fails in the same way again and again, only the first time is logged for people.
+      const isNew = state !== 'connecting' && (reason !== facts.reason || state === 'ready');
+      const nextAttempt = wait === undefined ? {} : { nextAttempt: new Date(Date.now() + wait).toISOString() };
+      facts = { state, ...(reason === undefined ? {} : { reason }), ...nextAttempt };
+      const level = state === 'ready' ? 'info' : 'warn';
+      log[isNew ? level : 'debug'](`server ${name}: ${text()}`);
+      wake();
+    },
+    /** Settles when `isOver` is true (which is looked at after each change), after `timeout`, or when the signal fires. */
+    async until(isOver: (left: number) => boolean, timeout: number, signal?: AbortSignal): Promise<void> {
+      const deadline = performance.now() + timeout;
+      for (let left = timeout; !isOver(left) && left > 0 && !signal?.aborted; left = deadline - performance.now())
+        await pause(left, AbortSignal.any([changed.signal, ...(signal ? [signal] : [])]));
+    },
   };
 }

@@ -1,244 +1,249 @@
 /**
- * One upstream server that is kept connected.
- * Owns: when it is tried again, its current listing, and the requests to it. Leaves alone: one session (session.ts), the
- * public names of its tools and resources (tools.ts, resources.ts).
+ * One upstream server that is kept connected: when it is tried again, its current listing, and the requests to it.
+ * Leaves alone: one session (session.ts), the public names of its tools and resources (tools.ts, resources.ts).
  * Always true:
  * - it never gives up: every failure has a next attempt, with a growing backoff that ends when it was ready for a minute;
- * - a server that is away for a short time stays listed; one that responds without its lists has an empty listing at once;
+ * - a server that is away for a short time stays listed; one that responds without its lists is unlisted at once;
  * - a request waits for the server no longer than the limits say, and reaches it at most once.
  */
-import { type Log, messageOf } from '../../log.ts';
+import { asError, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
-import { isObject, type Params, RpcError } from '../../protocol/index.ts';
-import { shorten } from '../../text.ts';
+import { type Params, RpcError } from '../../protocol/index.ts';
+import { counted, shorten } from '../../text.ts';
 import { pause, whenAborted } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
-import { NotSent, SessionGone, UpstreamError } from '../connection/connection.ts';
-import type { McpRequestOptions } from '../connection/dialects.ts';
-import { type KnownServer, openUpstreamSession, ProbeExit, type SessionContext } from '../connection/open.ts';
-import {
-  CALL_WAIT_MS,
-  KEEP_LISTED_MS,
-  MAX_BACKOFF_MS,
-  MAX_LOGGED,
-  MAX_REASON,
-  MIN_BACKOFF_MS,
-  STABLE_MS,
-} from './limits.ts';
-import { EMPTY_LISTING, type Listing, mergeListings } from './listing.ts';
-import { ListError, type LiveSession, startSession } from './session.ts';
-import { parseSkillEntry, type UpstreamSkill } from './skill-entries.ts';
-import { createStateTracker } from './state.ts';
+import { type HubContext, NotSent, ServerExit, SessionGone, UpstreamError } from '../connection/connection.ts';
+import type { Capabilities } from '../connection/handshake.ts';
+import { type McpClient, type McpRequestOptions, openMcpClient, type Spoken } from '../connection/mcp-client.ts';
+import { CALL_WAIT_MS, KEEP_LISTED_MS, MAX_LOGGED, MAX_REASON, MIN_BACKOFF_MS, STABLE_MS } from './limits.ts';
+import { EMPTY_LISTING, type Listed, type Listing, listEverything, mergeListings } from './listing.ts';
+import type { Quote } from './lists.ts';
+import { createMessages } from './messages.ts';
+import { doubled, UpstreamSession } from './session.ts';
+import { createState } from './state.ts';
+import { createUpdates, type ResourceUpdates } from './updates.ts';
 
-export interface Upstream {
+export class Upstream {
   readonly config: UpstreamConfig;
-  status(): UpstreamStatus;
-  /** The same object as long as nothing has changed. */
-  listing(): Listing;
-  /** The listing, or the last one before it was emptied because the server is away: it reserves the server's URIs. */
-  reservedListing(): Listing;
-  /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
-  request(method: string, params: Params, options: McpRequestOptions): Promise<Params>;
-  /** The skill as it is now, which is also published; the same object when nothing has changed. */
-  renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill>;
-  /** For people: "failed: exited with code 1; next attempt in 4 s". */
-  stateText(): string;
-  /** Settles when it is ready or its first attempt has failed. */
-  settled(): Promise<void>;
-  /** Requests in flight fail with `reason`. */
-  close(reason: string): Promise<void>;
-}
+  readonly state: ReturnType<typeof createState>;
+  readonly #context: HubContext;
+  readonly #quote: Quote;
+  readonly message: ReturnType<typeof createMessages>;
+  readonly updates: ResourceUpdates;
+  readonly #life = new AbortController();
+  readonly #running: Promise<void>;
+  /** Settles when no session is being closed. */
+  #ending: Promise<void> = Promise.resolve();
+  /** The session that is or was ready, until the next attempt. */
+  #session: UpstreamSession | undefined;
+  #spoken: Spoken | undefined;
+  #listing: Listing = EMPTY_LISTING;
+  #isListed = true;
+  #unlisting: NodeJS.Timeout | undefined;
 
-export interface UpstreamContext extends Omit<SessionContext, 'redact' | 'debug'> {
-  readonly log: Log;
-  /** Milliseconds without a message after which a server is pinged. */
-  readonly healthInterval: number;
-  /** The listing of the server of that name has changed. */
-  changed(name: string): void;
-}
-
-export function createUpstream(config: UpstreamConfig, context: UpstreamContext): Upstream {
-  const { name, target } = config;
-  const { log, healthInterval, changed } = context;
-  const redact = createRedact(config.secrets);
-  const closing = new AbortController();
-  const life = closing.signal;
-  const debug = (text: string) => log.debug(`[${name}] ${redact(text, MAX_LOGGED)}`);
-  // Secrets are removed before the text is shortened: half a secret would not be recognized.
-  const reasonOf = (error: unknown) => shorten(redact(messageOf(error), MAX_LOGGED), MAX_REASON);
-  const state =
-    target.kind === 'none'
-      ? createStateTracker(name, target.state, target.reason, log)
-      : createStateTracker(name, 'connecting', undefined, log);
-  let known = UNKNOWN;
-  let listing: Listing = EMPTY_LISTING;
-  let reserved: Listing = EMPTY_LISTING;
-  let unlisting: NodeJS.Timeout | undefined;
-  let current: LiveSession | undefined;
-  /** Sessions that are being closed. */
-  const ending = new Set<Promise<void>>();
-
-  function publish(next: Listing): void {
-    clearTimeout(unlisting);
-    unlisting = undefined;
-    const merged = mergeListings(listing, next);
-    if (next !== EMPTY_LISTING) reserved = merged;
-    if (merged === listing) return;
-    listing = merged;
-    changed(name);
+  constructor(config: UpstreamConfig, context: Omit<HubContext, 'debug'>) {
+    const { name, target, secrets } = config;
+    this.config = config;
+    this.message = createMessages(name);
+    const redact = createRedact(secrets);
+    // Secrets are removed before the text is shortened: half a secret would not be recognized.
+    this.#quote = (text, length) => shorten(redact(text, MAX_LOGGED), length);
+    const debug = (text: string) => context.log.debug(`[${name}] ${redact(text, MAX_LOGGED)}`);
+    this.#context = { ...context, debug };
+    this.updates = createUpdates(debug);
+    this.state = createState(config, context.log);
+    const fault = (error: unknown) => context.log.error(`server ${name}: ${this.#reasonOf(error)}`);
+    this.#running = target.kind === 'none' ? Promise.resolve() : this.#stayConnected().catch(fault);
   }
 
-  async function runSession(): Promise<SessionEnd> {
-    const before = known;
-    // The server may have been replaced by another one, so what is known counts for one attempt.
-    known = UNKNOWN;
-    const opened = await openUpstreamSession(config, before, { ...context, redact, debug }, life);
-    known = opened.known;
-    const parts = { config, healthInterval, redact, life, publish, debug, listing: () => listing };
-    const session = await startSession(opened, parts);
-    const began = performance.now();
-    current = session;
-    state.enter('ready');
-    debug(`protocol ${session.mcp.version}, ${listing.tools.length} tools`);
-    const error = await whenAborted(session.over);
-    const readyFor = performance.now() - began;
-    current = undefined;
-    const mustWait = !session.canFinish();
-    const closed = session
-      .close(error)
-      .catch((fault: unknown) => debug(messageOf(fault)))
-      .finally(() => ending.delete(closed));
-    ending.add(closed);
-    if (mustWait) await closed;
-    return { readyFor, wasUsed: session.wasUsed(), error };
-  }
-
-  async function stayConnected(): Promise<void> {
-    let forgotten = 0;
-    for (let attempt = 0; !life.aborted; attempt += 1) {
-      state.enter('connecting', state.facts().reason);
-      const { readyFor, wasUsed, error } = await runSession().catch((error: Error): SessionEnd => ({ error }));
-      if (life.aborted) return;
-      // The server responds but has forgotten our session: connect again at once, unless sessions are of no use.
-      const isForgotten = readyFor !== undefined && error instanceof SessionGone;
-      if ((readyFor ?? 0) >= STABLE_MS || (isForgotten && wasUsed)) [attempt, forgotten] = [0, 0];
-      const wait = isForgotten && forgotten === 0 ? 0 : backoff(attempt, Math.random());
-      if (isForgotten) forgotten += 1;
-      if (error instanceof ListError) publish(EMPTY_LISTING);
-      else if (listing !== EMPTY_LISTING) unlisting ??= setTimeout(() => publish(EMPTY_LISTING), KEEP_LISTED_MS);
-      if (error instanceof ProbeExit) known = { ...UNKNOWN, dialect: 'legacy' };
-      // The first time this is not a failure yet: perhaps the server only dislikes our first request.
-      const isUndecided = error instanceof ProbeExit && state.facts().reason === undefined;
-      if (isUndecided) state.enter('connecting', undefined, wait);
-      else state.enter(readyFor === undefined ? 'failed' : 'disconnected', reasonOf(error), wait);
-      await pause(wait, life);
-    }
-  }
-
-  /** The session, now or when an attempt that is due soon succeeds. */
-  async function usableSession(signals: readonly AbortSignal[]): Promise<LiveSession | undefined> {
-    const deadline = performance.now() + (target.kind === 'none' ? 0 : CALL_WAIT_MS);
-    const left = () => Math.max(0, deadline - performance.now());
-    const look = () => {
-      if (current && !current.over.aborted) return current;
-      return state.isDueWithin(left()) ? undefined : TOO_LATE;
+  status(): UpstreamStatus {
+    const { name, from, target } = this.config;
+    const { tools, resources, templates, prompts, skills } = this.listing();
+    const mcp = this.#session?.mcp;
+    return {
+      name,
+      from,
+      transport: target.kind,
+      ...this.state.facts(),
+      tools: tools.length,
+      resources: resources.length,
+      templates: templates.length,
+      prompts: prompts.length,
+      skills: skills.length,
+      ...(mcp ? { protocol: mcp.version, server: mcp.server } : {}),
     };
-    const found = await state.until(look, left(), signals);
-    return found === TOO_LATE ? undefined : found;
   }
 
-  async function request(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
-    const signals = options.signal ? [life, options.signal] : [life];
+  /** What is served of it. The same object as long as nothing has changed. */
+  listing(): Listing {
+    return this.#isListed ? this.#listing : EMPTY_LISTING;
+  }
+
+  /** The same, also while the server is away: its URIs are not given to others. */
+  reservedListing(): Listing {
+    return this.#listing;
+  }
+
+  /** Undefined while it is not connected. */
+  capabilities(): Capabilities | undefined {
+    return this.#session?.mcp.capabilities;
+  }
+
+  /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
+  async request(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
     for (let mayRetry = true; ; mayRetry = false) {
-      const session = await usableSession(signals);
-      if (!session) throw new UpstreamError(`the server is not connected (${state.text()})`);
+      const session = await this.#awaitSession(options.signal);
       try {
-        return await session.request(method, params, { timeout: config.timeout, ...options });
+        return await session.call(method, params, { timeout: this.config.timeout, ...options });
       } catch (error) {
+        // A second message shows whether the session is really gone.
+        if (error instanceof SessionGone) await session.check();
+        if (error instanceof NotSent) session.fail(error);
         // Both errors say that the server has not run this request, so it may be sent again.
         const isUnsent =
-          error instanceof NotSent || (error instanceof SessionGone && !(await session.health.knowsSession()));
-        if (isUnsent) session.fail(error);
+          error instanceof NotSent || (error instanceof SessionGone && session.over.reason instanceof SessionGone);
         if (isUnsent && mayRetry) continue;
-        if (error instanceof SessionGone) throw error.refusal.rpc ?? new UpstreamError(reasonOf(error.refusal));
+        if (error instanceof SessionGone)
+          throw error.refusal.body.rpc ?? new UpstreamError(this.#reasonOf(error.refusal));
         if (error instanceof RpcError) throw error;
         // Neither a response nor one of our limits: the connection itself failed.
-        if (!(error instanceof UpstreamError)) session.health.check();
-        throw new UpstreamError(reasonOf(error));
+        if (!(error instanceof UpstreamError)) void session.check();
+        throw new UpstreamError(this.#reasonOf(error));
       }
     }
   }
 
-  async function renewSkill(skill: UpstreamSkill, signal: AbortSignal): Promise<UpstreamSkill> {
-    const result = await request('skills/get', { uri: `${skill.base}/SKILL.md` }, { signal }).catch((error) => {
-      // The skill may be gone from the list too.
-      current?.relist();
-      throw error;
-    });
-    const fresh = parseSkillEntry(isObject(result.skill) ? result.skill : {});
-    if (fresh.base !== skill.base) throw new UpstreamError('the result of skills/get is about another skill');
-    const at = listing.skills.findIndex(({ base }) => base === skill.base);
-    const known = listing.skills[at];
-    if (!known) return fresh;
-    if (JSON.stringify(known) === JSON.stringify(fresh)) return known;
-    // Not by `publish`, which compares the whole listing: a search may renew thousands of skills.
-    listing = { ...listing, skills: listing.skills.with(at, fresh) };
-    reserved = listing;
-    changed(name);
-    return fresh;
+  /** The level of log messages that clients want has changed. */
+  followLog(): void {
+    const { level } = this.#context.followedLog;
+    if (level !== undefined) void this.#session?.mcp.admitLogs(level);
   }
 
-  const running =
-    target.kind === 'none'
-      ? Promise.resolve()
-      : stayConnected().catch((error: unknown) => log.error(`server ${name}: ${reasonOf(error)}`));
-  const isSettled = () => state.facts().state !== 'connecting' || state.facts().reason !== undefined;
+  /** The lists may have changed: requests them again, soon. */
+  relist(): void {
+    this.#session?.relist();
+  }
 
-  return {
-    config,
-    status: () => ({
-      name,
-      from: config.from,
-      transport: target.kind,
-      ...state.facts(),
-      tools: listing.tools.length,
-      resources: listing.resources.length,
-      templates: listing.templates.length,
-      skills: listing.skills.length,
-      ...(current ? { protocol: current.mcp.version, server: current.mcp.server } : {}),
-    }),
-    listing: () => listing,
-    reservedListing: () => reserved,
-    request,
-    renewSkill,
-    stateText: state.text,
-    async settled() {
-      await state.until(() => isSettled() || undefined, config.connectTimeout, [life]);
-    },
-    async close(reason) {
-      closing.abort(new UpstreamError(reason));
-      clearTimeout(unlisting);
-      await running;
-      await Promise.all(ending);
-    },
-  };
+  /** Settles when it is ready or its first attempt has failed. */
+  settled(): Promise<void> {
+    const { facts, until } = this.state;
+    const isConnecting = () => facts().state === 'connecting' && facts().reason === undefined;
+    return until(() => !isConnecting() || this.#life.signal.aborted, this.config.connectTimeout);
+  }
+
+  /** Requests in flight fail with `reason`. */
+  async close(reason: string): Promise<void> {
+    this.#life.abort(new UpstreamError(reason));
+    this.state.wake();
+    clearTimeout(this.#unlisting);
+    await this.#running;
+    await this.#ending;
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { signal } = this.#life;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      const known = this.#spoken;
+      this.state.enter('connecting', this.state.facts().reason);
+      const error = await this.#runSession().catch(asError);
+      const session = this.#session;
+      this.#session = undefined;
+      if (signal.aborted) return;
+      const isForgotten = session !== undefined && error instanceof SessionGone;
+      const isStable = session !== undefined && performance.now() - session.readySince >= STABLE_MS;
+      if (isStable || (isForgotten && session.wasUsed)) attempt = 0;
+      // The server responds but has forgotten our session: connect again at once, unless sessions are of no use.
+      const wait = isForgotten && attempt === 0 ? 0 : backoff(attempt, Math.random());
+      this.#unlisting ??= setTimeout(() => this.#publish(undefined), KEEP_LISTED_MS);
+      // Some old servers exit at a request before `initialize`. The first time this is not a failure yet.
+      const isProbeExit = error instanceof ServerExit && known === undefined && this.#spoken === undefined;
+      if (isProbeExit) this.#spoken = 'legacy';
+      if (isProbeExit && this.state.facts().reason === undefined) this.state.enter('connecting', undefined, wait);
+      else this.state.enter(session ? 'disconnected' : 'failed', this.#reasonOf(error), wait);
+      await pause(wait, signal);
+    }
+  }
+
+  /** One session from its beginning to its end. Gives what ended it; rejects when there was no connection. */
+  async #runSession(): Promise<Error> {
+    const known = this.#spoken;
+    // The server may have been replaced by another one, so what is known counts for one attempt.
+    this.#spoken = undefined;
+    const mcp = await openMcpClient(this.config, this.#context, known, this.#life.signal);
+    this.#spoken = mcp.spoken;
+    const session = new UpstreamSession(mcp, this.#context, {
+      list: (isFirst) => this.#list(mcp, isFirst),
+      hear: (method, params) => this.#hear(method, params),
+      lost: this.updates.tellAll,
+    });
+    await session.start();
+    if (!session.over.aborted) {
+      this.#session = session;
+      this.updates.resume(session);
+      this.followLog();
+      this.state.enter('ready');
+      this.#context.debug(`protocol ${mcp.version}, ${counted(this.#listing.tools.length, 'tool')}`);
+    }
+    const error = await whenAborted(session.over);
+    const [earlier, closed] = [this.#ending, session.close()];
+    this.#ending = closed.catch((fault) => this.#context.debug(messageOf(fault))).then(() => earlier);
+    // Two processes of one server at the same time could disturb each other. Over HTTP the last calls may go on.
+    if (!mcp.rpc.connection.streamPerRequest) await this.#ending;
+    return error;
+  }
+
+  #hear(method: string, params: Params): void {
+    const { level, send } = this.#context.followedLog;
+    const message = method === 'notifications/message' && this.message(params, level);
+    if (message) send(message);
+    if (method === 'notifications/resources/updated') this.updates.hear(params.uri);
+  }
+
+  async #list(mcp: McpClient, isFirst: boolean): Promise<Listed> {
+    const { ended } = mcp.rpc;
+    try {
+      const last = this.#listing;
+      const listed = await listEverything({ mcp, config: this.config, quote: this.#quote, last, isFirst });
+      // A list that failed because the session ended is not published.
+      ended.throwIfAborted();
+      this.#publish(listed.listing);
+      const published = this.#listing;
+      // Unless the session ended or the lists were requested again meanwhile.
+      void listed.later?.then((later) => !ended.aborted && published === this.#listing && this.#publish(later));
+      return listed;
+    } catch (error) {
+      if (ended.aborted || error instanceof SessionGone) throw error;
+      this.#publish(undefined);
+      throw new UpstreamError(`listing failed: ${messageOf(error)}`);
+    }
+  }
+
+  /** The session, at once or when an attempt that is due soon succeeds. */
+  async #awaitSession(signal: AbortSignal | undefined): Promise<UpstreamSession> {
+    const isUsable = () => this.#session?.over.aborted === false;
+    const isOver = (left: number) => isUsable() || this.#life.signal.aborted || this.state.dueIn() > left;
+    await this.state.until(isOver, this.config.target.kind === 'none' ? 0 : CALL_WAIT_MS, signal);
+    if (this.#session && isUsable()) return this.#session;
+    throw new UpstreamError(`the server is not connected (${this.state.text()})`);
+  }
+
+  /** Serves the listing from now on; without one, nothing until the next. */
+  #publish(next: Listing | undefined): void {
+    const before = this.listing();
+    clearTimeout(this.#unlisting);
+    this.#unlisting = undefined;
+    this.#isListed = next !== undefined;
+    if (next) this.#listing = mergeListings(this.#listing, next);
+    if (this.listing() !== before) this.#context.changed(this.config.name);
+  }
+
+  #reasonOf(error: unknown): string {
+    return this.#quote(messageOf(error), MAX_REASON);
+  }
 }
 
-/** Doubles up to its maximum, with a random part, so that servers that failed together are not all tried together. */
+/** Before an attempt to connect. With a random part, so that servers that failed together are not all tried together. */
 export function backoff(attempt: number, random: number): number {
-  const whole = Math.min(2 * MIN_BACKOFF_MS * 2 ** Math.min(attempt, 20), MAX_BACKOFF_MS);
-  return Math.round(whole * (0.5 + random / 2));
-}
-
-// --- internal ---
-
-const UNKNOWN: KnownServer = { dialect: undefined, usesSse: false };
-const TOO_LATE = Symbol('too late');
-
-interface SessionEnd {
-  /** Milliseconds that the server was ready; undefined when it never was. */
-  readonly readyFor?: number;
-  readonly wasUsed?: boolean;
-  readonly error: Error;
+  return Math.round(doubled(2 * MIN_BACKOFF_MS, attempt) * (0.5 + random / 2));
 }

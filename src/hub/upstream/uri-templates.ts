@@ -1,10 +1,8 @@
 /**
  * Resource templates (RFC 6570) of upstream servers, and which URIs they match.
  * Owns: which templates can be passed on, and matching. Leaves alone: which server is asked (resources.ts).
- * Always true:
- * - a template that is passed on begins with a scheme that is not `skill:` or `mcp:`, so it matches no URI that we assign;
- * - matching never backtracks, so its time is bounded by the limits whatever template and URI contain;
- * - a match only selects the server; whether the resource exists is the server's answer.
+ * Always true: a template that is passed on matches no URI that we assign; matching never backtracks, so its time is
+ * bounded by the limits; a match only selects the server, and whether the resource exists is the server's answer.
  */
 import type { Params } from '../../protocol/index.ts';
 import { visible } from '../../text.ts';
@@ -21,23 +19,21 @@ export function templateFault({ uriTemplate, name }: Params): string | undefined
   if (!/^[a-z][a-z0-9+.-]*:/i.test(uriTemplate)) return 'it does not begin with a scheme';
   if (/\s/.test(uriTemplate) || visible(uriTemplate) !== uriTemplate) return 'it has spaces or control characters';
   if (OWN_SCHEMES.test(uriTemplate)) return 'its scheme is reserved for skillwire';
-  const { texts, expressions } = partsOf(uriTemplate);
-  if (texts.some((text) => /[{}]/.test(text)) || expressions.includes('')) return 'its braces do not match';
-  if (expressions.length > MAX_EXPRESSIONS) return `it has over ${MAX_EXPRESSIONS} expressions`;
-  return undefined;
+  const parts = partsOf(uriTemplate);
+  if (parts.some((part, at) => (isText(at) ? /[{}]/.test(part) : part === ''))) return 'its braces do not match';
+  return parts.length > 2 * MAX_EXPRESSIONS + 1 ? `it has over ${MAX_EXPRESSIONS} expressions` : undefined;
 }
 
 /** For a template without a fault. */
 export function matcherOf(uriTemplate: string): (uri: string) => boolean {
-  const { texts, expressions } = partsOf(uriTemplate);
-  const [beginning = '', ...others] = texts;
-  const steps = others.flatMap((text, at) => [value(expressions[at] ?? ''), ...(text === '' ? [] : [literal(text)])]);
+  const parts = partsOf(uriTemplate);
+  const steps = parts.map((part, at) => (isText(at) ? literal(part) : value(part)));
   return (uri) => {
-    if (uri.length > MAX_MATCHED_URI || !uri.startsWith(beginning)) return false;
-    let ends: Ends = new Uint8Array(uri.length + 1);
-    ends[beginning.length] = 1;
-    for (const step of steps) ends = step(uri, ends);
-    return ends[uri.length] === 1;
+    // Most templates differ from a URI in their first characters.
+    if (uri.length > MAX_MATCHED_URI || !uri.startsWith(parts[0] ?? '')) return false;
+    const start: Ends = new Uint8Array(uri.length + 1);
+    start[0] = 1;
+    return steps.reduce((ends, step) => step(uri, ends), start).at(-1) === 1;
   };
 }
 
@@ -47,39 +43,18 @@ export function matcherOf(uriTemplate: string): (uri: string) => boolean {
 type Ends = Uint8Array;
 type Step = (uri: string, from: Ends) => Ends;
 
-/** What the value of an expression looks like in a URI. */
-interface Kind {
-  /** The character that it begins with. A value with one may be absent, a value without one is not empty. */
-  readonly first: string;
-  /** The character that it does not contain; '' for none. */
-  readonly not: string;
-  /** The same for several values, `{/x,y}` and `{x*}`, which some servers use for a whole path. */
-  readonly notInMany: string;
-}
-
-const PLAIN: Kind = { first: '', not: '/', notInMany: '' };
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['+', { first: '', not: '', notInMany: '' }],
-  ['#', { first: '#', not: '', notInMany: '' }],
-  ['.', { first: '.', not: '/', notInMany: '' }],
-  ['/', { first: '/', not: '/', notInMany: '' }],
-  [';', { first: ';', not: '/', notInMany: '' }],
-  ['?', { first: '?', not: '#', notInMany: '#' }],
-  ['&', { first: '&', not: '#', notInMany: '#' }],
-]);
-
 /** `x://{a}/{b}` has the texts `x://`, `/` and '', and the expressions `a` and `b` between them. */
-function partsOf(uriTemplate: string): { readonly texts: readonly string[]; readonly expressions: readonly string[] } {
-  const parts = uriTemplate.split(/\{([^{}]*)\}/);
-  return {
-    texts: parts.filter((_part, at) => at % 2 === 0),
-    expressions: parts.filter((_part, at) => at % 2 === 1),
-  };
-}
+const partsOf = (uriTemplate: string) => uriTemplate.split(/\{([^{}]*)\}/);
+const isText = (at: number) => at % 2 === 0;
 
+/** The value of an expression: the character that it begins with, if any, and then any that it may contain. */
 function value(expression: string): Step {
-  const { first, ...kind } = KINDS.get(expression.charAt(0)) ?? PLAIN;
-  const not = /[*,]/.test(expression) ? kind.notInMany : kind.not;
+  const [operator = ''] = /^[+#./;?&]/.exec(expression) ?? [];
+  // A value with a first character may be absent; a value without one is not empty.
+  const first = operator === '+' ? '' : operator;
+  // Several values, `{/x,y}` and `{x*}`, are used by some servers for a whole path.
+  const isWhole = operator === '+' || operator === '#' || /[*,]/.test(expression);
+  const not = operator === '?' || operator === '&' ? '#' : isWhole ? '' : '/';
   return (uri, from) => {
     const to = new Uint8Array(from.length);
     for (let at = 0; at < uri.length; at += 1) {
@@ -93,6 +68,7 @@ function value(expression: string): Step {
 }
 
 function literal(text: string): Step {
+  if (text === '') return (_uri, from) => from;
   return (uri, from) => {
     const to = new Uint8Array(from.length);
     for (let at = uri.indexOf(text); at !== -1; at = uri.indexOf(text, at + 1))

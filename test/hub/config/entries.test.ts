@@ -1,7 +1,8 @@
 /** Entries of mcpServers: what is accepted, and the messages about faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseEntry, type UpstreamConfig } from '../../../src/hub/config/entries.ts';
+import { configOf, tryReadEntry, type UpstreamConfig } from '../../../src/hub/config/entries.ts';
+import type { Variables } from '../../../src/hub/config/expand.ts';
 
 const variables = {
   env: { KEY: 'k-123', EMPTY: '', NEST: '${KEY}' },
@@ -9,8 +10,15 @@ const variables = {
   userHome: '/home/you',
 };
 
-const config = (entry: unknown, name = 'one'): UpstreamConfig =>
-  parseEntry(name, entry, { from: '/f.json', variables });
+const parseEntry = (name: string, entry: unknown, from: string, values: Variables) =>
+  configOf(
+    name,
+    tryReadEntry(name, () => entry),
+    from,
+    values,
+  );
+
+const config = (entry: unknown, name = 'one'): UpstreamConfig => parseEntry(name, entry, '/f.json', variables);
 
 const reason = (entry: unknown, name?: string) => {
   const { target } = config(entry, name);
@@ -25,6 +33,10 @@ test('an entry is read by its type, or by its fields', () => {
     [{ type: 'http', url: 'https://a/', headers: { Authorization: 'Bearer x' } }, 'http'],
     [{ type: 'streamable-http', url: 'https://a/' }, 'http'],
     [{ type: 'sse', url: 'https://a/' }, 'sse'],
+    [{ type: 'local', command: 'a' }, 'stdio'],
+    [{ type: 'remote', url: 'https://a/' }, 'http'],
+    [{ command: 'a', enabled: true }, 'stdio'],
+    [{ command: 'a', enabled: false }, 'disabled: disabled in its configuration'],
     [{ command: 'a', alwaysAllow: ['x'], autoApprove: true }, 'stdio'],
     [{ command: 'a', disabled: true }, 'disabled: disabled in its configuration'],
   ];
@@ -47,28 +59,42 @@ test('a message about a fault names the field', () => {
     [{ url: 'not an address' }, 'url must be an http or https address'],
     [{ url: 'file:///etc/passwd' }, 'url must be an http or https address'],
     [{ url: 'http://a/', headers: { 'a b': 'c' } }, 'headers.a… is not a valid header name'],
-    [{ url: 'http://a/', headers: { a: 'c\nd' } }, 'headers.a holds a character that no header can hold'],
+    [{ url: 'http://a/', headers: { a: 'c\nd' } }, 'headers.a has a character that is not allowed in a header'],
     ['text', 'must be an object'],
     [{ command: '${NOPE}' }, 'command: the variable NOPE is not set'],
-    [{ command: 'a', args: ['${input:x}'] }, 'args[0]: ${input:x} is not a variable that can be expanded here'],
+    [{ command: 'a', args: ['${config:x}'] }, 'args[0]: ${config:x} is not a variable that can be expanded here'],
+    [
+      { command: 'a', env: { KEY: '${input:key}' } },
+      'env.KEY: ${input:key} has no value: its host asks a person for it; write the value or a ${VARIABLE} in its place',
+    ],
+    [{ command: 'a', envVars: 'KEY' }, 'envVars must be a list of names'],
+    [{ command: 'a', envVars: ['A=B'] }, 'envVars.0 is not a valid variable name'],
+    [{ command: 'a', enabled: 'no' }, 'enabled must be true or false'],
     [{ url: 'http://a/', headers: { a: '${NOPE}' } }, 'headers.a: the variable NOPE is not set'],
-    [{ command: 'a' }, 'its name holds a colon, slash, blank or control character', 'a:b'],
-    [{ command: 'a' }, 'its name holds a colon, slash, blank or control character', 'a\u0000'],
+    [{ command: 'a' }, 'its name has a colon, slash, space or control character', 'a:b'],
+    [{ command: 'a' }, 'its name has a colon, slash, space or control character', 'a\u0000'],
     [{ command: 'a' }, 'its name is over 64 characters', 'x'.repeat(65)],
-    [{ command: 'a' }, 'a server without a name', ''],
+    [{ command: 'a' }, 'its name is empty', ''],
   ];
   for (const [entry, why, name] of rows) assert.equal(reason(entry, name), `failed: ${why}`);
+});
+
+test('envVars are those of our variables that are set; env comes before them', () => {
+  const names = ['KEY', 'EMPTY', 'NEST', 'NOPE', 'constructor', '__proto__'];
+  const { target, secrets } = config({ command: 'a', envVars: names, env: { NEST: 'own' } });
+  assert.deepEqual(target.kind === 'stdio' && target.env, { KEY: 'k-123', EMPTY: '', NEST: 'own' });
+  assert.ok(secrets.includes('k-123'));
 });
 
 test('an entry that is disabled needs nothing else (11.26)', () => {
   const rows = [{}, { type: 'ftp' }, { url: 1 }, { command: '${NOPE}' }, { args: 'x', timeout: 'y' }];
   for (const row of rows) assert.equal(reason({ ...row, disabled: true }), 'disabled: disabled in its configuration');
-  const { target } = parseEntry('an odd: name', { disabled: true }, { from: '/f.json', variables });
+  const { target } = parseEntry('an odd: name', { disabled: true }, '/f.json', variables);
   assert.equal(target.kind === 'none' && target.state, 'disabled');
 });
 
 test('texts that no program can be given are refused, with the name of the field (10.5)', () => {
-  const half = 'it holds half of a surrogate pair, which is not a character';
+  const half = 'it has half of a surrogate pair, which is not a character';
   const rows: readonly (readonly [entry: object, why: string])[] = [
     [{ command: 'a', env: { KEY: 'x\ud800y' } }, `env.KEY: ${half}`],
     [{ command: 'a\udc00' }, `command: ${half}`],
@@ -76,10 +102,10 @@ test('texts that no program can be given are refused, with the name of the field
     [{ command: 'a', cwd: '/\ud800' }, `cwd: ${half}`],
     [{ url: 'http://a/?\ud800' }, `url: ${half}`],
     [{ url: 'http://a/', headers: { K: '\ud800' } }, `headers.K: ${half}`],
-    [{ command: 'a\0b' }, 'command: it holds a NUL character'],
-    [{ command: 'a', args: ['\0'] }, 'args[0]: it holds a NUL character'],
-    [{ command: 'a', env: { KEY: '\0' } }, 'env.KEY: it holds a NUL character'],
-    [{ command: 'a', cwd: '\0' }, 'cwd: it holds a NUL character'],
+    [{ command: 'a\0b' }, 'command: it has a NUL character'],
+    [{ command: 'a', args: ['\0'] }, 'args[0]: it has a NUL character'],
+    [{ command: 'a', env: { KEY: '\0' } }, 'env.KEY: it has a NUL character'],
+    [{ command: 'a', cwd: '\0' }, 'cwd: it has a NUL character'],
     [{ command: 'a', env: { 'A=B': 'c' } }, 'env.A… is not a valid variable name'],
     [{ command: 'a', env: { '': 'c' } }, 'env. is not a valid variable name'],
     [{ command: 'a', env: { 'A\0': 'c' } }, 'env.A… is not a valid variable name'],
@@ -90,7 +116,7 @@ test('texts that no program can be given are refused, with the name of the field
 test('an entry has a limit in size, also after expansion, and messages about it are short (10.5)', () => {
   const env = { BIG: 'x'.repeat(100_000) };
   const big = (entry: object) => {
-    const { target } = parseEntry('one', entry, { from: '/f.json', variables: { ...variables, env } });
+    const { target } = parseEntry('one', entry, '/f.json', { ...variables, env });
     return target.kind === 'none' ? target.reason : target.kind;
   };
   assert.equal(big({ command: 'a', env: { KEY: 'x'.repeat(10_000_000) } }), 'env.KEY: it is too long');
@@ -109,8 +135,9 @@ test('a secret that is written into the name of a field is not shown', () => {
       { url: 'http://a', headers: { 'Authorization: Bearer sk-live': '' } },
       'headers.Authorization… is not a valid header name',
     ],
-    [{ url: 'http://a', headers: { 'X-Key: sk-live': null } }, 'headers.X-Key… must be text'],
-    [{ url: 'http://a', headers: { 'X-Key: sk-live': '${NOPE}' } }, 'headers.X-Key…: the variable NOPE is not set'],
+    [{ url: 'http://a', headers: { 'X-Key: sk-live': null } }, 'headers.X-Key… is not a valid header name'],
+    [{ command: 'a', env: { 'X-Key: sk-live': null } }, 'env.X-Key… must be text'],
+    [{ command: 'a', env: { 'X-Key: sk-live': '${NOPE}' } }, 'env.X-Key…: the variable NOPE is not set'],
     [{ command: 'a', env: { 'API_KEY=sk-live': '' } }, 'env.API_KEY… is not a valid variable name'],
   ];
   for (const [entry, why] of rows) assert.equal(reason(entry), `failed: ${why}`);

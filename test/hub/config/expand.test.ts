@@ -1,7 +1,7 @@
 /** Variables in configuration files. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expand } from '../../../src/hub/config/expand.ts';
+import { expand, literally, referencesIn } from '../../../src/hub/config/expand.ts';
 
 const variables = {
   env: { KEY: 'k-123', EMPTY: '', NEST: '${KEY}' },
@@ -25,6 +25,14 @@ test('variables are expanded in one pass', () => {
   for (const [text, expanded] of rows) assert.equal(expand(text, variables).text, expanded, text);
 });
 
+test('a text that is to be taken literally is itself after expansion, and refers to nothing', () => {
+  for (const text of ['${KEY}', '$${KEY}', '${', '${NOPE:-${KEY}}', '${$}{', '${$}', 'a$b{c}', '}${']) {
+    assert.equal(expand(literally(text), variables).text, text);
+    assert.deepEqual(expand(literally(text), variables).inserted, []);
+    assert.deepEqual(referencesIn(literally(text)), []);
+  }
+});
+
 test('a member that every object inherits is not a variable (10.5)', () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
     assert.throws(() => expand(`\${${name}}`, variables), new RegExp(`the variable ${name} is not set`));
@@ -44,7 +52,7 @@ test('a default may hold variables; deeper ones, and braces that do not close, a
   assert.throws(() => expand('${NOPE:-${NOR}}', variables), /the variable NOR is not set/);
   assert.throws(
     () => expand('${NOPE:-${NOR:-${KEY}}}', variables),
-    /the default of NOR inside a default holds variables/,
+    /the default of NOR inside a default has variables/,
   );
   assert.throws(() => expand('${NOPE:-{}', variables), /never closed/);
   // The default of a variable that is none may be a secret.

@@ -16,7 +16,7 @@ test('secrets are redacted in every spelling', () => {
     ],
     env: { A: 's3cr3t "three"' },
     headers: { Authorization: 'Bearer s3cr3t-four' },
-    url: 'https://host/mcp?key=s3cr3t%2Ffive',
+    url: new URL('https://host/mcp?key=s3cr3t%2Ffive'),
     inserted: ['s3cr3t-six'],
   });
   const text = `s3cr3t-one s3cr3t-two u5er pa55word sk-live-abcdef123456 s3cr3t "three" s3cr3t \\"three\\" s3cr3t-four s3cr3t/five s3cr3t%2Ffive s3cr3t-six plain host`;
@@ -78,7 +78,7 @@ test('a text that is cut inside a secret does not show its beginning', () => {
 
 test('user and password of an address are redacted as basic authorization too', () => {
   for (const pair of ['u:hunter2', 'u:abc', 'me:p%2Fss']) {
-    const redact = createRedact(secretsOf({ url: `http://${pair}@host/`, inserted: [] }));
+    const redact = createRedact(secretsOf({ url: new URL(`http://${pair}@host/`), inserted: [] }));
     const sent = Buffer.from(decodeURIComponent(pair)).toString('base64');
     assert.equal(redact(`bad authorization Basic ${sent}`), 'bad authorization Basic [redacted]');
   }
@@ -94,7 +94,7 @@ test('any text can be a secret, and redacting takes little time (10.5)', () => {
   const odd = secretsOf({
     args: [url, '\ud800', `${'"'.repeat(200_000)}x`],
     env: { A: 'half\ud800' },
-    url,
+    url: new URL(url),
     inserted: [],
   });
   const began = performance.now();

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { readConfiguration } from '../../../src/hub/config/files.ts';
+import { createConfiguration } from '../../../src/hub/config/files.ts';
 import { trustFile } from '../../../src/hub/config/trust.ts';
 import { PROGRAM } from '../../harness/program.ts';
 import { withoutPrivilege } from '../../harness/rights.ts';
@@ -14,8 +14,8 @@ import { makeTree, type Tree } from '../../harness/tree.ts';
 const file = (servers: object) => JSON.stringify({ mcpServers: servers });
 const RECORD = 'home/.config/skillwire/trust.json';
 
-function run(tree: Tree, cwd: string, env: Readonly<Record<string, string>> = {}) {
-  const [command = '', ...args] = [...withoutPrivilege, process.execPath, PROGRAM, 'trust'];
+function run(tree: Tree, cwd: string, env: Readonly<Record<string, string>> = {}, names: readonly string[] = []) {
+  const [command = '', ...args] = [...withoutPrivilege, process.execPath, PROGRAM, 'trust', ...names];
   return spawnSync(command, args, {
     cwd: tree.at(cwd),
     env: { PATH: process.env.PATH, HOME: tree.at('home'), ...env },
@@ -24,9 +24,9 @@ function run(tree: Tree, cwd: string, env: Readonly<Record<string, string>> = {}
 }
 
 /** What would become of each server of a project. */
-function states(tree: Tree, cwd: string, trustProject = false): readonly string[] {
-  const options = { env: {}, configFiles: [], trustProject };
-  const { configs } = readConfiguration({ ...options, cwd: tree.at(cwd), home: tree.at('home') });
+function states(tree: Tree, cwd: string, trustProject = false, importHosts: readonly string[] = []): readonly string[] {
+  const options = { env: {}, configFiles: [], trustProject, importHosts };
+  const { configs } = createConfiguration({ ...options, cwd: tree.at(cwd), home: tree.at('home') })();
   return configs.map(({ name, target }) => `${name} ${target.kind === 'none' ? target.state : target.kind}`);
 }
 
@@ -36,13 +36,13 @@ test("a link to a trusted project's file starts nothing in another directory (10
   assert.deepEqual(states(tree, 'good'), ['one stdio']);
   tree.link('clone/.kode.json', tree.at('good/.kode.json'));
   assert.deepEqual(states(tree, 'clone'), []);
-  const { problems } = readConfiguration({
+  const { problems } = createConfiguration({
     env: {},
     configFiles: [],
     trustProject: false,
     cwd: tree.at('clone'),
     home: tree.at('home'),
-  });
+  })();
   assert.match(problems[0]?.what ?? '', /it is a link/);
   const refused = run(tree, 'clone');
   assert.equal(refused.status, 2);
@@ -60,7 +60,7 @@ test("a project's file that links to the user's own is a link like any other (10
   const tree = makeTree(t, { 'home/.kode.json': file({ mine: { command: 'x' } }) });
   tree.link('clone/.kode.json', tree.at('home/.kode.json'));
   const options = { env: {}, configFiles: [], trustProject: false };
-  const { configs, problems } = readConfiguration({ ...options, cwd: tree.at('clone'), home: tree.at('home') });
+  const { configs, problems } = createConfiguration({ ...options, cwd: tree.at('clone'), home: tree.at('home') })();
   assert.deepEqual(
     configs.map(({ name, from }) => [name, from]),
     [['mine', tree.at('home/.kode.json')]],
@@ -158,7 +158,8 @@ test('nothing is trusted that could not be shown (10.19)', async (t) => {
 test('no fault of the file, the record or the system is a stack trace (10.19)', (t) => {
   const texts: readonly (readonly [text: string | undefined, why: RegExp])[] = [
     [undefined, /does not exist/],
-    ['{', /is not a JSON object/],
+    ['{', /is not a JSON object: line 1, column 2: expected a key/],
+    ['[]', /is not a JSON object;/],
     ['{"mcpServers": 7}', /mcpServers must be an object/],
     ['['.repeat(100_000), /is not a JSON object/],
     [`{"x":"${'y'.repeat(4 * 1024 * 1024)}"}`, /it has over 4194304 bytes/],
@@ -202,4 +203,78 @@ test('a project directory that is gone is one line (10.19)', (t) => {
   rmSync(tree.at('gone'), { recursive: true, force: true });
   assert.notEqual(status, 0);
   assert.match(stderr, /^skillwire: [^\n]*\n$/);
+});
+
+test("a host's file in the project is trusted by its name, as it is and in this project alone", (t) => {
+  const text = JSON.stringify({ servers: { one: { command: './server' } } });
+  const tree = makeTree(t, { 'good/.vscode/mcp.json': text, 'good/.kode.json': file({ own: { command: 'x' } }) });
+  const hosts = ['vscode'];
+  assert.deepEqual(states(tree, 'good', false, hosts), ['own untrusted', 'one untrusted']);
+  assert.equal(run(tree, 'good').status, 0);
+  assert.deepEqual(states(tree, 'good', false, hosts), ['own stdio', 'one untrusted']);
+  assert.equal(run(tree, 'good', {}, ['.vscode/mcp.json']).status, 0);
+  assert.deepEqual(states(tree, 'good', false, hosts), ['own stdio', 'one stdio']);
+  // It is read when it is imported, and not before.
+  assert.deepEqual(states(tree, 'good'), ['own stdio']);
+  // A directory that is a link to the trusted one is not trusted: another program would be started.
+  mkdirSync(tree.at('clone'));
+  symlinkSync(tree.at('good/.vscode'), tree.at('clone/.vscode'));
+  assert.deepEqual(states(tree, 'clone', false, hosts), ['one untrusted']);
+  tree.write('good/.vscode/mcp.json', text.replace('server"', 'other"'));
+  assert.deepEqual(states(tree, 'good', false, hosts), ['own stdio', 'one untrusted']);
+});
+
+test('everything that a file of another format would run is shown', (t) => {
+  const tree = makeTree(t, {
+    '.codex/config.toml': `[mcp_servers.one]
+command = "sh"
+args = ["-c", "echo \${HOME}"]
+env_vars = ["AWS_PROFILE", "SSH_KEY"]
+env = { A = "s3cr3t" }
+[mcp_servers.web]
+url = "https://x.example/mcp"
+bearer_token_env_var = "GITHUB_TOKEN"
+http_headers = { "X-A" = "s3cr3t" }
+[mcp_servers.bad]
+command = 7
+`,
+    '.vscode/mcp.json': `{
+      "inputs": [{ "id": "what", "default": "rm -rf x" }],
+      // A comment.
+      "servers": { "in": { "command": "sh", "args": ["-c", "\${input:what}", "\${input:other}"] }, },
+    }`,
+    'opencode.json': '{"mcp":{"code":{"type":"local","command":["x","{env:KEY}"],"environment":{"T":"{env:TOKEN}"}}}}',
+  });
+  const { status, stdout, stderr } = run(tree, '.', {}, ['.codex/config.toml', './.vscode/mcp.json', 'opencode.json']);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(stdout.replaceAll(`${tree.path}/`, '').split('\n'), [
+    'With --hub, .codex/config.toml starts:',
+    '  one: sh -c "echo ${$}{HOME}"',
+    '    env: AWS_PROFILE (from ${AWS_PROFILE}), SSH_KEY (from ${SSH_KEY}), A',
+    '  web: https://x.example/mcp (connects to it)',
+    '    headers: X-A, Authorization (from ${GITHUB_TOKEN})',
+    '  bad: not started: command must be text',
+    'Trusted .codex/config.toml as it is now.',
+    'With --hub, .vscode/mcp.json starts:',
+    '  in: sh -c "rm -rf x" ${input:other}',
+    'Trusted .vscode/mcp.json as it is now.',
+    'With --hub, opencode.json starts:',
+    '  code: x ${KEY}',
+    '    env: T (from ${TOKEN})',
+    'Trusted opencode.json as it is now.',
+    '',
+  ]);
+});
+
+test('a file outside of the project, and a home that is not known, are one line and exit 2', (t) => {
+  const tree = makeTree(t, { 'p/.kode.json': file({}), 'other.json': file({}) });
+  for (const name of ['../other.json', tree.at('other.json'), '/etc/passwd']) {
+    const { status, stdout, stderr } = run(tree, 'p', {}, [name]);
+    assert.deepEqual([status, stdout], [2, ''], name);
+    assert.match(stderr, /^skillwire: \S+ is not in this project, [^\n]*\n$/);
+  }
+  const { status, stderr } = run(tree, 'p', { HOME: '' });
+  assert.equal(status, 2);
+  assert.match(stderr, /^skillwire: the home directory is not known; set HOME [^\n]*\n$/);
+  assert.equal(existsSync(tree.at('p/.config')), false);
 });

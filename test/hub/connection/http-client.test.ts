@@ -26,6 +26,19 @@ test('headers from the configuration are sent after a redirect within the origin
   assert.ok(first.seen.every((seen) => seen.authorization === 'Bearer s3cr3t' && seen['x-key'] === 's3cr3t'));
 });
 
+test('headers that are ours are sent once, whatever the configuration says in another spelling', async (t) => {
+  const web = await startLegacyWeb(t);
+  const headers = { 'MCP-Session-Id': 'configured', 'Content-Type': 'text/plain', ACCEPT: 'text/plain' };
+  const hub = await connectTo(t, { url: web.url, headers });
+  assert.deepEqual(await hub.call('up:one'), DONE);
+  const { rawHeaders } = web.exchanges.find(({ method }) => method === 'tools/call')?.request ?? assert.fail();
+  const sent = (name: string) =>
+    rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === name && at % 2 === 1);
+  assert.deepEqual(sent('mcp-session-id'), ['session-1']);
+  assert.deepEqual(sent('content-type'), ['application/json']);
+  assert.deepEqual(sent('accept'), ['application/json, text/event-stream']);
+});
+
 test('a call is sent once, even when the server closes the connection', async (t) => {
   let calls = 0;
   const web = await startUpstreamWeb(

@@ -143,6 +143,22 @@ test('a call in flight over HTTP fails when the hub is closed', async (t) => {
   await call;
 });
 
+test('many calls at once over HTTP cause no warning about listeners', async (t) => {
+  const many = 20;
+  const warnings: string[] = [];
+  const note = (warning: Error) => void warnings.push(String(warning));
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const web = await startLegacyWeb(t, async ({ method }, { count }) => {
+    if (method === 'tools/call') await eventually(() => count(method) === many, 'all of them');
+    return false;
+  });
+  const hub = await connectTo(t, { url: web.url });
+  const results = await Promise.all(Array.from({ length: many }, () => hub.call('up:one')));
+  assert.deepEqual(results, Array(many).fill(DONE));
+  assert.deepEqual(warnings, []);
+});
+
 test('a call whose connection is refused waits until its server is back', async (t) => {
   const respond = legacy(() => false);
   const handler = (request: IncomingMessage, response: ServerResponse) => {

@@ -33,19 +33,11 @@ function open(t: TestContext, script: string) {
   const processGroups = createProcessGroups(platform(), process.env);
   const lines: string[] = [];
   const notifications: string[] = [];
-  const context = {
-    platform: platform(),
-    env: process.env,
-    processGroups,
-    redact: (text: string) => text,
-    stderr: (line: string) => void lines.push(line),
-  };
+  const context = { platform: platform(), env: process.env, processGroups };
   const target = { command: process.execPath, args: ['-e', script], env: { PATH: process.env.PATH ?? '' }, cwd: '.' };
-  const rpc = new RpcClient((events) => openStdioConnection(target, events, context), {
-    notification: (method) => void notifications.push(method),
-    missed() {},
-    debug() {},
-  });
+  const debug = (line: string) => void lines.push(line);
+  const rpc = new RpcClient((events) => openStdioConnection(target, events, context), debug);
+  rpc.onNotification = (method) => void notifications.push(method);
   t.after(async () => {
     await rpc.close();
     processGroups.close();

@@ -15,25 +15,17 @@ const isLinux = platform() === 'linux';
 
 function open(t: TestContext, script: string) {
   const processGroups = createProcessGroups(platform(), process.env);
-  const lines: string[] = [];
-  const context = {
-    platform: platform(),
-    env: process.env,
-    processGroups,
-    redact: (text: string) => text,
-    stderr: (line: string) => void lines.push(line),
-  };
+  const context = { platform: platform(), env: process.env, processGroups };
   const target = { command: process.execPath, args: ['-e', script], env: { PATH: process.env.PATH ?? '' }, cwd: '.' };
-  const rpc = new RpcClient((events) => openStdioConnection(target, events, context), {
-    notification() {},
-    missed() {},
-    debug() {},
-  });
+  const rpc = new RpcClient(
+    (events) => openStdioConnection(target, events, context),
+    () => {},
+  );
   t.after(async () => {
     await rpc.close();
     processGroups.close();
   });
-  return { rpc, lines };
+  return { rpc };
 }
 
 const DEAF = 'setInterval(() => {}, 1000)';
@@ -75,6 +67,76 @@ for (const [name, script] of [
     await assert.rejects(rpc.request('x', {}), new RegExp(`the server closed its ${name}`));
   });
 }
+
+/** What a server does, as the text of a script. */
+const REASONS: readonly (readonly [what: string, script: string, reason: RegExp])[] = [
+  [
+    'crashes',
+    `${process.execPath} -e 'throw new Error("API_KEY is not set")'`,
+    /^exited with code 1; its stderr says: Error: API_KEY is not set$/,
+  ],
+  [
+    'ends its last line without a line break',
+    'echo starting >&2; printf "no licence" >&2; exit 3',
+    /^exited with code 3; its stderr says: no licence$/,
+  ],
+  [
+    'prints its fault on stdout',
+    'echo usage: it FILE; printf "error: FILE is required"; exit 2',
+    /^exited with code 2; its stdout, which is for MCP alone, says: error: FILE is required$/,
+  ],
+  [
+    'is started in another mode, and waits',
+    'echo Listening at port 3000; echo ready >&2; exec sleep 60',
+    /^no answer to \S+ within 900 ms; its stderr says: ready; its stdout, .* says: Listening at port 3000$/,
+  ],
+  [
+    'prints a log in JSON on stdout',
+    `echo '{"level":50,"msg":"no database"}'; exit 1`,
+    /^exited with code 1; its stdout, which is for MCP alone, says: \{"level":50,"msg":"no database"\}$/,
+  ],
+  [
+    'prints a secret',
+    'echo "$KEY" here; echo "error: $KEY is refused" >&2; exit 1',
+    /^exited with code 1; its stderr says: error: \[redacted\] is refused; its stdout, .* says: \[redacted\] here$/,
+  ],
+  [
+    'leaves a helper with its pipes',
+    'sleep 60 & echo "error: gone" >&2; exit 1',
+    /^exited with code 1; its stderr says: error: gone$/,
+  ],
+];
+
+for (const [what, script, reason] of REASONS)
+  test(`the reason for a server that ${what} says what is wrong`, { skip: !isLinux }, async (t) => {
+    const file = makeTree(t).write('server.sh', script);
+    const one = { command: 'sh', args: [file], env: { KEY: 's3cr3t-1' }, connectTimeout: 900 };
+    const hub = createHub({ mcpServers: { one }, env: process.env });
+    t.after(() => hub.close());
+    await hub.connect();
+    await eventually(() => hub.status()[0]?.reason !== undefined, 'the reason');
+    assert.match(hub.status()[0]?.reason ?? '', reason);
+  });
+
+test('the reason for a server that cannot be started names what is missing (13.9)', async (t) => {
+  const file = makeTree(t).write('server.txt', '');
+  const mcpServers = {
+    bare: { command: 'no-such-command' },
+    path: { command: '/no/such/command' },
+    place: { command: process.execPath, cwd: '/no/such/directory' },
+    ...(isLinux ? { text: { command: file } } : {}),
+  };
+  const hub = createHub({ mcpServers, env: process.env });
+  t.after(() => hub.close());
+  await hub.connect();
+  await eventually(() => hub.status().every(({ reason }) => reason !== undefined), 'the reasons');
+  const reasons = new Map(hub.status().map(({ name, reason }) => [name, reason]));
+  const begin = 'cannot be started: ';
+  assert.equal(reasons.get('bare'), `${begin}"no-such-command" was not found in PATH; try its absolute path`);
+  assert.equal(reasons.get('path'), `${begin}"/no/such/command" was not found`);
+  assert.equal(reasons.get('place'), `${begin}its working directory /no/such/directory does not exist`);
+  if (isLinux) assert.match(reasons.get('text') ?? '', /^cannot be started: ".*server\.txt" may not be executed, or/);
+});
 
 test('without file descriptors a server is not started, and the reason is given (10.5)', { skip: !isLinux }, (t) => {
   const tree = makeTree(t);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { McpClient } from '../../../src/hub/connection/dialects.ts';
+import type { McpClient } from '../../../src/hub/connection/mcp-client.ts';
 import { requestList } from '../../../src/hub/upstream/lists.ts';
 
 const rows: readonly (readonly [what: string, item: unknown, perPage: number])[] = [
@@ -13,9 +13,11 @@ for (const [what, item, perPage] of rows) {
     let pages = 0;
     const request = async () => ({ tools: Array(perPage).fill(item), nextCursor: String(++pages) });
     const mcp = { request } as unknown as McpClient;
-    const { items, faults } = await requestList(mcp, 'tools/list', 'tools', { timeout: 60_000 });
+    const check = () => assert.fail();
+    const kind = { method: 'tools/list', key: 'tools', what: 'tool', name: 'name', need: 'must', check } as const;
+    const { items, faults } = await requestList(kind, mcp, (text) => text, 60_000);
     assert.deepEqual(items, []);
     assert.ok(pages < 30, `${pages} pages`);
-    assert.match(faults.at(-1) ?? '', /with those that are left out; 0 tools are served/);
+    assert.match(faults[0] ?? '', /with those that are left out; 0 tools are served/);
   });
 }

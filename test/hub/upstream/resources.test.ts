@@ -264,24 +264,6 @@ test('a filter with the name of a server that is also a provider applies to the 
   for (const name of ['pdf', 'claude@mcp:pdf', 'local']) assert.match(await hub.skill(name), /not found/);
 });
 
-test('a subscription to a resource of a server, whose updates are not passed on, is refused', async (t) => {
-  const tree = makeTree(t, { 'skills/own/SKILL.md': skillText('own') });
-  const server = library([resource('file:///a')]);
-  const hub = await startHub(t, { one: server }, { tree, args: ['--skill-dir', tree.at('skills')] });
-  await hub.waitForTools((names) => names.includes('one:grow'), 'its tools');
-  const { error } = await hub.request('resources/subscribe', { uri: 'file:///a' });
-  assert.equal(error.code, -32602);
-  assert.match(
-    error.message,
-    /file:\/\/\/a: nothing .* that can be subscribed to \(resources of upstream servers cannot\)/,
-  );
-  const own = 'skill://custom/own/SKILL.md';
-  const params = modern({ notifications: { resourceSubscriptions: ['file:///a', own] } });
-  hub.send({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params });
-  const begun = await hub.waitFor(({ method }) => method?.endsWith('/acknowledged') ?? false, 'the acknowledgement');
-  assert.deepEqual(begun.params.notifications, { resourceSubscriptions: [own] });
-});
-
 test('a URI or template of a server that is away is not read from another server', () => {
   const template = (uriTemplate: string) => ({ uriTemplate, name: uriTemplate });
   const listing = {

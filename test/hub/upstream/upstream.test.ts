@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { createHub } from '../../../src/hub/index.ts';
 import { backoff } from '../../../src/hub/upstream/upstream.ts';
-import { scripted, startHub } from '../../harness/hub.ts';
+import { scripted, startHub, upstream } from '../../harness/hub.ts';
 import { startUpstreamWeb } from '../../harness/sdk-servers.ts';
 import { makeTree } from '../../harness/tree.ts';
 
@@ -30,6 +30,20 @@ test('a list that times out during a call ends neither the call nor the listing'
   assert.deepEqual(await hub.call('up:one', {}), done);
   await hub.waitForStderr(/server up: tools\/list failed, the last list is kept: no answer to tools\/list within/);
   assert.ok((await hub.toolNames()).includes('up:one'));
+});
+
+test('many calls that wait for a server cause no warning about listeners', async (t) => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => void warnings.push(String(warning));
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const hub = createHub({ mcpServers: { one: upstream() } });
+  t.after(() => hub.close());
+  await hub.connect();
+  await hub.call('one:crash').catch(() => {});
+  const results = await Promise.all(Array.from({ length: 20 }, () => hub.call('one:pid')));
+  assert.equal(new Set(results.map((result) => JSON.stringify(result))).size, 1);
+  assert.deepEqual(warnings, []);
 });
 
 test('a server that forgets its session again and again is tried with a growing backoff', async (t) => {

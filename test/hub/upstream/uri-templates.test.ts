@@ -150,7 +150,7 @@ test('of several templates the more specific one is used, of equal ones that of 
   assert.equal(await read('file:///docs/x'), 'b file:///docs/x');
   assert.equal(await read('file:///docs/x/y'), 'a file:///docs/x/y');
   assert.equal(await read('same://1'), 'a same://1');
-  await hub.waitForStderr(/server b: 1 resource templates are left out: a server before it has the same/);
+  await hub.waitForStderr(/server b: 1 resource template left out: a server before it has the same/);
 });
 
 test('filters apply to templates, and no template gets around them', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { limitProgress } from '../../../src/hub/upstream/calls.ts';
 import { MAX_PROGRESS_PER_SECOND } from '../../../src/hub/upstream/limits.ts';
-import { limitProgress } from '../../../src/hub/upstream/progress.ts';
 
 test('after the reports of one second, the latest is sent in the next second or at the end', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,0 +1,99 @@
+/**
+ * Reads one configuration file, whatever its format.
+ * Owns: the limit of a file, its syntax, and the digest that trust is for. Leaves alone: what is in it (formats.ts), which
+ * files are read (files.ts).
+ * Always true: a message about a fault says where it is and never quotes the file.
+ */
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { parseJsonc } from '../../files/jsonc.ts';
+import { createFileCache, type Links, type ParsedFile } from '../../files/parsed.ts';
+import { BYTE_ORDER_MARK, SyntaxFault } from '../../files/scanner.ts';
+import { kindAt, realPathOf } from '../../files/stats.ts';
+import { parseToml } from '../../files/toml.ts';
+import { isObject } from '../../protocol/index.ts';
+import { type Servers, serversIn } from './formats.ts';
+import { MAX_FILE, MAX_PROJECT_FILE } from './limits.ts';
+
+export interface ServerFile extends Servers {
+  /** SHA-256 of the bytes; empty for files that need no trust. */
+  readonly digest: string;
+}
+
+export type Read = (path: string) => ParsedFile<ServerFile>;
+
+/** `cwd`: the project. */
+export function createReader(cwd: string): Read {
+  return createReaders(cwd, MAX_FILE, 'all', () => '');
+}
+
+/** For a file that may come from a stranger. A symbolic link could lead to another project's file, so it is refused. */
+export function createProjectReader(cwd: string): Read {
+  return createReaders(cwd, MAX_PROJECT_FILE, 'none', (bytes) => createHash('sha256').update(bytes).digest('hex'));
+}
+
+/** Why the file as it is now is not used, if so. */
+export function faultOf({ fault }: ParsedFile<unknown>): string | undefined {
+  return fault?.step === 'read' ? `is not read: ${fault.why}` : fault?.why;
+}
+
+// --- internal ---
+
+function createReaders(cwd: string, maxBytes: number, links: Links, digestOf: (bytes: Buffer) => string): Read {
+  const projects = projectPaths(cwd);
+  const caches = new Map<string, ReturnType<typeof createFileCache<ServerFile>>>();
+  return (path) => {
+    const parse = (bytes: Buffer) => {
+      const servers = serversIn(parseObject(bytes, path), { path, projects });
+      return { ...servers, digest: digestOf(bytes) };
+    };
+    const cache = caches.get(path) ?? createFileCache(maxBytes, parse);
+    caches.set(path, cache);
+    return cache(path, links);
+  };
+}
+
+function parseObject(bytes: Buffer, path: string): Readonly<Record<string, unknown>> {
+  const [parse, fault] = /\.toml$/i.test(path) ? TOML : JSON_TEXT;
+  try {
+    const value = parse(bytes.toString());
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxFault)) throw error;
+    throw new Error(`${fault}: line ${error.line}, column ${error.column}: ${error.message}`);
+  }
+  throw new Error(fault);
+}
+
+const TOML = [(text: string) => parseToml(text).value, 'is not valid TOML'] as const;
+const JSON_TEXT = [parseJson, 'is not a JSON object'] as const;
+
+/** Plain JSON in a tenth of the time: hosts keep megabytes of history in some files, and write them often. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  } catch {
+    return parseJsonc(text).value; // It has comments, or a fault that this one gives a place.
+  }
+}
+
+/** Claude Code knows a project by the directory that has its `.git`; where there is none, by that which it started in. */
+function projectPaths(cwd: string): readonly string[] {
+  const starts = [cwd, ...realPathsOf(cwd)];
+  const paths = starts.flatMap((start) => [start, ...rootOf(start)]);
+  // On Windows with slashes.
+  return [...new Set(paths.flatMap((path) => [path, path.replaceAll('\\', '/')]))];
+}
+
+function realPathsOf(path: string): readonly string[] {
+  try {
+    return [realPathOf(path)];
+  } catch {
+    return []; // The directory is gone.
+  }
+}
+
+function rootOf(path: string): readonly string[] {
+  if (kindAt(join(path, '.git')) !== 'missing') return [path];
+  return dirname(path) === path ? [] : rootOf(dirname(path));
+}

@@ -1,0 +1,153 @@
+/**
+ * An MCP client of one configured server.
+ * Owns: the choice of the transport, and requests in the dialect of the server. Leaves alone: what a dialect is
+ * (dialects.ts), which one the server speaks (handshake.ts), when to try again and what to request (upstream/).
+ * Always true: a client that could not be opened leaves no process, socket or timer behind.
+ */
+import { HOPS_HEADER } from '../../hops.ts';
+import { HEADERS, isLogged, isObject, type LogLevel, type Params, RpcError } from '../../protocol/index.ts';
+import type { UpstreamConfig } from '../config/entries.ts';
+import { type Connection, type ConnectionEvents, HttpError, type HubContext, UpstreamError } from './connection.ts';
+import type { DialectName } from './dialects.ts';
+import { type Negotiated, rpcErrorIn, shakeHands } from './handshake.ts';
+import { HttpConnection } from './http.ts';
+import { LOG_LEVEL_MS } from './limits.ts';
+import { type ParamHeader, paramHeaders } from './param-headers.ts';
+import { type RequestOptions, RpcClient } from './rpc-client.ts';
+import { openSseConnection } from './sse.ts';
+import { openStdioConnection } from './stdio.ts';
+
+/**
+ * The dialect of a server, so that the next client need not find it out again. `sse`: it is configured as HTTP, but has
+ * only the older HTTP+SSE transport, with the legacy dialect.
+ */
+export type Spoken = DialectName | 'sse';
+
+export interface McpRequestOptions extends RequestOptions {
+  /** The arguments of a tool call that are repeated in headers. */
+  readonly paramHeaders?: readonly ParamHeader[];
+  /** The level from which on `onMessage` gets log messages. */
+  readonly logLevel?: LogLevel | undefined;
+}
+
+export type McpClient = ReturnType<typeof createMcpClient>;
+
+/** `known`: what the server spoke last time. `life` ends the client. */
+export async function openMcpClient(
+  config: UpstreamConfig,
+  context: HubContext,
+  known: Spoken | undefined,
+  life: AbortSignal,
+): Promise<McpClient> {
+  const { target, connectTimeout } = config;
+  const usesSse = target.kind === 'sse' || known === 'sse';
+  let version = {};
+  const headers = () => ({ [HOPS_HEADER]: String(context.hops.next()), ...version });
+  const open = (events: ConnectionEvents): Connection => {
+    if (target.kind === 'stdio') return openStdioConnection(target, events, context);
+    if (target.kind === 'none') throw new Error('a server that is not started has no connection');
+    return usesSse ? openSseConnection(target, events, headers) : new HttpConnection(target, events, headers);
+  };
+  const rpc = new RpcClient(open, context.debug);
+  const end = () => rpc.end(life.reason);
+  life.addEventListener('abort', end, { signal: rpc.ended });
+  if (life.aborted) end();
+  try {
+    const handshake = await shakeHands(rpc, context.client, connectTimeout, known === 'legacy' || usesSse);
+    const { dialect } = handshake;
+    version = { [HEADERS.version]: dialect.version };
+    if (dialect.confirmation !== undefined) rpc.notify(dialect.confirmation);
+    return createMcpClient(rpc, handshake, usesSse ? 'sse' : dialect.name);
+  } catch (caught) {
+    // The end of a connection already comes with what was printed before it.
+    const printed = rpc.ended.aborted ? '' : (rpc.connection.printed?.() ?? '');
+    const isOurs = caught instanceof UpstreamError && printed !== '';
+    const error = isOurs ? new UpstreamError(caught.message + printed) : caught;
+    await rpc.close();
+    // The statuses by which an older server shows that it has no streamable HTTP.
+    const isOlder = error instanceof HttpError && [400, 404, 405].includes(error.status);
+    if (target.kind !== 'http' || usesSse || !isOlder) throw error;
+    return openMcpClient(config, context, 'sse', life).catch(() => {
+      throw error; // The address was meant for streamable HTTP, so its error is the useful one.
+    });
+  }
+}
+
+// --- internal ---
+
+const METHOD_NOT_FOUND = -32601;
+
+function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Negotiated, spoken: Spoken) {
+  /** Whether tool calls repeat annotated arguments in headers (see param-headers.ts). */
+  const usesParamHeaders = dialect.usesStreams && rpc.connection.streamPerRequest;
+  /** The most verbose level that the server was asked for. */
+  let admitted: LogLevel | undefined;
+
+  function send(method: string, params: Params, { paramHeaders: mirrored = [], ...options }: McpRequestOptions) {
+    const args = usesParamHeaders && isObject(params.arguments) ? params.arguments : {};
+    const headers = { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
+    return rpc.request(method, dialect.seal(params), { ...options, headers, notifyOnCancel: !usesParamHeaders });
+  }
+
+  /** Rejects with the server's RpcError where there is one. */
+  async function request(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
+    try {
+      if (options.logLevel !== undefined) await admitLogs(options.logLevel);
+      return dialect.unseal(await send(method, params, options));
+    } catch (error) {
+      throw rpcErrorIn(error) ?? error;
+    }
+  }
+
+  /** Lets a server that has one log level for all requests send messages of this level too. */
+  async function admitLogs(level: LogLevel): Promise<void> {
+    if (dialect.logLevelMethod === undefined || !capabilities.has('logging') || isLogged(level, admitted)) return;
+    admitted = level;
+    // A server that refuses sends the messages that it likes.
+    await request(dialect.logLevelMethod, { level }, { timeout: LOG_LEVEL_MS }).catch(() => {});
+  }
+
+  /** Rejects when the server does not respond. An error response is a response. */
+  async function ping(timeout: number): Promise<void> {
+    await send(dialect.pingMethod, {}, { timeout }).catch((error: unknown) => {
+      if (error instanceof RpcError) return;
+      // An HTTP error may come from a proxy, unless it shows that the request was read or that the server counts requests.
+      const isHttp = error instanceof HttpError;
+      if (!isHttp || (error.status !== 429 && error.body.rpc?.code !== METHOD_NOT_FOUND)) throw error;
+    });
+  }
+
+  const { version } = dialect;
+  const { listen, listenTo } = createListening(rpc, { dialect, capabilities }, request);
+  return { rpc, spoken, version, server, capabilities, usesParamHeaders, request, admitLogs, ping, listen, listenTo };
+}
+
+type Request = (method: string, params: Params, options: RequestOptions) => Promise<Params>;
+
+/** Both settle as `Connection.listen` does. A server that refuses has no notifications to send. */
+function createListening(rpc: RpcClient, negotiated: Omit<Negotiated, 'server'>, request: Request) {
+  const { dialect, capabilities } = negotiated;
+  const { listenMethod } = dialect;
+  /** Asks for these notifications by a request of their own, where the dialect has one. */
+  const listenTo =
+    listenMethod === undefined
+      ? undefined
+      : (notifications: Params, options: RequestOptions = {}): Promise<boolean> =>
+          request(listenMethod, { notifications }, options).then(
+            () => Promise.reject(new UpstreamError('the server ended the subscription')),
+            (error) => (error instanceof RpcError ? false : Promise.reject(error)),
+          );
+
+  /** Asks for changes of lists; from a legacy server, for everything that it sends by itself. */
+  async function listen(opened: () => void): Promise<boolean> {
+    const lists = ['tools', 'resources', 'prompts'].filter((list) => capabilities.has(`${list}.listChanged`));
+    const hasStream = lists.length > 0 || capabilities.has('logging') || capabilities.has('resources.subscribe');
+    if (!listenTo) return hasStream && (rpc.connection.listen?.(opened) ?? false);
+    if (lists.length === 0) return false;
+    const ended = listenTo(Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])));
+    opened();
+    return ended;
+  }
+
+  return { listen, listenTo };
+}

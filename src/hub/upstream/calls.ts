@@ -1,0 +1,89 @@
+/**
+ * A client's request on its way to an upstream server, whatever its method is.
+ * Owns: which of its members the server gets, and what the client gets of the server's progress, log messages and errors.
+ * Leaves alone: results (tools.ts, resources.ts, prompts.ts), waiting for the server (upstream.ts).
+ */
+import { messageOf } from '../../log.ts';
+import { type Call, internalError, isId, META, metaOf, type Params, RpcError } from '../../protocol/index.ts';
+import type { McpRequestOptions } from '../connection/mcp-client.ts';
+import { MAX_PROGRESS_PER_SECOND } from './limits.ts';
+import type { Upstream } from './upstream.ts';
+
+/** All that is needed of a Call. Without `notify` nothing comes back before the result. */
+export type ClientCall = Pick<Call, 'params'> & {
+  readonly signal?: AbortSignal | undefined;
+  readonly peer?: Call['peer'];
+  readonly notify?: Call['notify'];
+};
+
+/** `send` adds the subject of the request to the params, and sends them. */
+export async function passOn(
+  upstream: Upstream,
+  { params, signal, peer, notify = () => {} }: ClientCall,
+  send: (params: Params, options: McpRequestOptions) => Promise<Params>,
+): Promise<Params> {
+  // Progress has a token per connection.
+  const { progressToken, ...meta } = metaOf(params);
+  const { inputResponses, requestState } = params;
+  const progress = limitProgress((report) => notify('notifications/progress', { ...report, progressToken }));
+  const onProgress = isId(progressToken) ? progress.report : undefined;
+  const logLevel = peer?.logLevel;
+  const onMessage = (raw: Params) => {
+    const message = upstream.message(raw, logLevel);
+    if (message) notify('notifications/message', message);
+  };
+  const logging = logLevel === undefined ? {} : { logLevel, onMessage };
+  try {
+    const sent = { inputResponses, requestState, _meta: { ...meta, [META.logLevel]: logLevel } };
+    return await send(sent, { signal, onProgress, ...logging });
+  } catch (error) {
+    throw error instanceof RpcError ? errorFor(error) : error;
+  } finally {
+    progress.finish();
+  }
+}
+
+/** For `catch`: an error of the server as it is, any other with what could not be done. */
+export const failed = (what: string) => (error: unknown) => {
+  throw error instanceof RpcError ? error : internalError(`${what}: ${messageOf(error)}`);
+};
+
+/**
+ * Of reports that come too fast the latest is sent at the start of the next second, or by `finish`, which must be called
+ * when the call is over.
+ */
+export function limitProgress(send: (params: Params) => void) {
+  let sent = 0;
+  let waiting: Params | undefined;
+  let second: NodeJS.Timeout | undefined;
+
+  function report(params: Params): void {
+    second ??= setTimeout(() => {
+      const latest = waiting;
+      [sent, waiting, second] = [0, undefined, undefined];
+      if (latest) report(latest);
+    }, 1000);
+    if (sent === MAX_PROGRESS_PER_SECOND) waiting = params;
+    else {
+      sent += 1;
+      send(params);
+    }
+  }
+
+  function finish(): void {
+    clearTimeout(second);
+    if (waiting) send(waiting);
+  }
+
+  return { report, finish };
+}
+
+// --- internal ---
+
+// Invalid JSON, invalid request, header mismatch, missing client capability, unsupported protocol version.
+const CONNECTION_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32020, -32021, -32022]);
+
+/** An error of a server as our client gets it. A client takes the codes for a connection to be about its own with us. */
+function errorFor(error: RpcError): RpcError {
+  return CONNECTION_CODES.has(error.code) ? new RpcError(-32603, error.message, error.data) : error;
+}
