@@ -1,183 +1,164 @@
 /**
- * From command-line arguments to a command.
+ * From command-line arguments to the name of a command and checked values.
  * Owns: which values are accepted, and the message for those that are not. Leaves alone: the table (options.ts).
  */
 import { parseArgs } from 'node:util';
-import { type ListenAddress, type SkillwireOptions, TOOL_NAMES } from '../config.ts';
-import { type LEVELS, type Level, messageOf } from '../log.ts';
+import type { SkillwireOptions } from '../config.ts';
+import { messageOf } from '../log.ts';
 import { nearest } from '../skills/nearest.ts';
-import type { ToolName } from '../tools/table.ts';
-import { COMMANDS, OPTIONS, type Option, STDIO_OPTIONS } from './options.ts';
+import { TOOL_NAMES, type ToolName } from '../tools/table.ts';
+import type { Option, OptionTable, STDIO_OPTIONS } from './options.ts';
 
 /** A mistake on the command line: one line on stderr, exit 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export interface LogOptions {
-  readonly level: Level;
-  /** Whether a terminal gets colours. */
-  readonly colour: boolean;
+export type Values<T extends OptionTable> = {
+  readonly [K in keyof T]: T[K] extends { readonly type: 'boolean' }
+    ? boolean
+    : T[K] extends { readonly multiple: true }
+      ? readonly Value<T[K]>[]
+      : T[K] extends { readonly default: string }
+        ? Value<T[K]>
+        : Value<T[K]> | undefined;
+};
+
+/** A command's names and what it takes. */
+export interface Syntax {
+  readonly name: string;
+  readonly aliases?: readonly string[] | undefined;
+  /** What follows its name: `NAME` is required, `[PATH]` is not, `...` means several. Without it, nothing. */
+  readonly words?: string | undefined;
+  readonly options: OptionTable;
 }
 
-export interface ServeCommand {
-  readonly kind: 'serve';
-  readonly options: SkillwireOptions;
-  readonly log: LogOptions;
-  readonly transport: 'stdio' | 'http' | 'sse';
-  /** For the transports that listen. */
-  readonly address: Required<Omit<ListenAddress, 'token'>>;
+/** The command that the arguments name; the first one when they name none. `help` as a command is the option. */
+export function commandIn<T extends Syntax>(argv: readonly string[], commands: readonly T[]): T {
+  const options = Object.assign({}, ...commands.map((one) => one.options));
+  const { positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false });
+  const [word] = positionals.filter((one) => one !== 'help');
+  const found = commands.find(({ name, aliases }) => word === undefined || name === word || aliases?.includes(word));
+  if (found) return found;
+  // The word may be the value of an option that does not exist.
+  parse(argv, { name: '', options }, []);
+  const names = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  throw new UsageError(`unknown command "${word}"${hintFor(word ?? '', [...names, 'help'])}`);
 }
 
-export interface DoctorCommand {
-  readonly kind: 'doctor';
-  readonly options: SkillwireOptions;
-  readonly json: boolean;
+/** What was given to a command: values that are not checked yet, and the words after its name. */
+export function splitArguments(argv: readonly string[], command: Syntax, commands: readonly Syntax[]) {
+  const { values, positionals } = parse(argv, command, commands);
+  const isHelp = positionals[0] === 'help';
+  const given = isHelp ? { ...values, help: true } : values;
+  // Without any word the first command is meant.
+  return { values: given, words: positionals.slice(isHelp ? 2 : 1) };
 }
 
-export type Command = Words | { readonly kind: 'trust' } | DoctorCommand | ServeCommand;
-
-/** A command of the program for stdio alone. */
-export type StdioCommand = Words | Pick<ServeCommand, 'kind' | 'options' | 'log'>;
-
-export function parseCommand(argv: readonly string[]): Command {
-  const { values, positionals } = parseTable(argv, OPTIONS);
-  if (values.help) return { kind: 'help' };
-  if (values.version) return { kind: 'version' };
-  const kind = commandOf(positionals, Object.keys(COMMANDS) as readonly CommandName[]);
-  if (kind === 'trust') return { kind };
-  const options = { ...skillOptions(values), ...hubOptions(values) };
-  if (kind === 'doctor') return { kind, options, json: values.json ?? false };
-  const transport = choice('transport', values.transport);
-  return { kind, options, log: logOptions(values), transport, address: listenAddress(values) };
+/** Throws when there are more or fewer words than the command takes. */
+export function checkWords(words: readonly string[], { name, words: wanted = '' }: Syntax): void {
+  const most = wanted === '' ? 0 : wanted.includes('...') ? Number.POSITIVE_INFINITY : 1;
+  if (words.length > most) throw new UsageError(`unexpected argument "${words[most]}"`);
+  const isRequired = wanted !== '' && !wanted.startsWith('[');
+  if (isRequired && words.length === 0) throw new UsageError(`${name} needs ${wanted}`);
 }
 
-export function parseStdioCommand(argv: readonly string[]): StdioCommand {
-  const { values, positionals } = parseTable(argv, STDIO_OPTIONS);
-  if (values.help) return { kind: 'help' };
-  if (values.version) return { kind: 'version' };
-  commandOf(positionals, ['serve']);
-  return { kind: 'serve', options: skillOptions(values), log: logOptions(values) };
+export function checkedValues<T extends OptionTable>(options: T, given: Readonly<Record<string, Given>>): Values<T> {
+  const entries = Object.entries(options).map(([name, option]) => [name, checked(name, option, given[name])]);
+  return Object.fromEntries(entries);
 }
 
-// --- internal ---
-
-type Words = { readonly kind: 'help' } | { readonly kind: 'version' };
-type CommandName = keyof typeof COMMANDS;
-type Values = ReturnType<typeof parseTable<typeof OPTIONS>>['values'];
-type StdioValues = ReturnType<typeof parseTable<typeof STDIO_OPTIONS>>['values'];
-
-function parseTable<T extends Readonly<Record<string, Option>>>(argv: readonly string[], options: T) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    const message = messageOf(error);
-    const flag = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
-    if (flag === undefined) throw new UsageError(message.split('\n', 1)[0]?.replace(/\. To .*$/, '') ?? message);
-    const known = Object.keys(options).map((name) => `--${name}`);
-    throw new UsageError(`unknown option ${flag}${hintFor(flag, known)}`);
-  }
-}
-
-function commandOf<T extends CommandName>(positionals: readonly string[], allowed: readonly T[]): T {
-  const [word = 'serve', ...rest] = positionals;
-  const wordsOf = (name: T): readonly string[] => [name, ...COMMANDS[name].aliases];
-  const kind = allowed.find((name) => wordsOf(name).includes(word));
-  if (kind === undefined) throw new UsageError(`unknown command "${word}"${hintFor(word, allowed.flatMap(wordsOf))}`);
-  if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"`);
-  return kind;
-}
-
-function logOptions(values: StdioValues): LogOptions {
-  const level = choice('log-level', values['log-level']);
-  return { level: values.quiet ? 'error' : level, colour: !values['no-color'] };
-}
-
-function skillOptions(values: StdioValues): SkillwireOptions {
-  const budget = values['description-budget'];
+export function skillOptions(values: Values<typeof STDIO_OPTIONS>): SkillwireOptions {
   return {
-    skillDirs: paths('skill-dir', values['skill-dir']),
-    root: path('root', values.root),
+    skillDirs: values['skill-dir'],
+    root: values.root,
     scanDefaultDirs: !values['no-default-dirs'],
-    skipPlugins: values['no-plugins'] ?? false,
-    pluginsFile: path('plugins-file', values['plugins-file']),
-    pluginsRoot: path('plugins-root', values['plugins-root']),
-    include: values.include ?? [],
-    exclude: values.exclude ?? [],
+    skipPlugins: values['no-plugins'],
+    pluginsFile: values['plugins-file'],
+    pluginsRoot: values['plugins-root'],
+    include: values.include,
+    exclude: values.exclude,
     autoRefresh: !values['no-refresh'],
-    refreshInterval: wholeNumber('refresh-interval', values['refresh-interval'], 1),
+    refreshInterval: values['refresh-interval'],
     watch: !values['no-watch'],
-    names: choice('names', values.names),
-    describe: choice('describe', values.describe),
-    descriptionBudget: budget === undefined ? undefined : wholeNumber('description-budget', budget, 200),
-    dedupe: values.dedupe ?? false,
-    followSymlinks: values['follow-symlinks'] ?? false,
+    names: values.names,
+    describe: values.describe,
+    descriptionBudget: values['description-budget'],
+    skipOwn: values['skip-own'],
+    dedupe: values.dedupe,
+    followSymlinks: values['follow-symlinks'],
     tools: toolNames(values.tools),
     prompts: !values['no-prompts'],
   };
 }
 
-function hubOptions(values: Values): SkillwireOptions {
-  return {
-    hub: values.hub ?? false,
-    configFiles: paths('config', values.config),
-    trustProject: values['trust-project'] ?? false,
-    healthInterval: wholeNumber('health-interval', values['health-interval'], 1),
-  };
+/** The nearest of the known words, for the end of a message. */
+export function hintFor(word: string, known: readonly string[]): string {
+  const [near] = nearest(word, known, (one) => [one]);
+  return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
-type PathOption = 'skill-dir' | 'root' | 'plugins-file' | 'plugins-root' | 'config';
+// --- internal ---
 
-/** An empty path usually comes from a variable that was not set. It must not come to mean the working directory. */
-function path<T extends string | undefined>(name: PathOption, value: T): T {
-  if (value?.trim() !== '') return value;
-  throw new UsageError(
-    `--${name} must be the path of a ${OPTIONS[name].hint === 'DIR' ? 'directory' : 'file'}, not ""`,
-  );
+type Choice<Hint> = Hint extends `${infer First}|${infer Rest}` ? First | Choice<Rest> : Hint;
+
+type Value<T extends Option> = T extends { readonly hint: 'N' | 'MS' }
+  ? number
+  : T extends { readonly hint: `${string}|${string}` }
+    ? Choice<T['hint']>
+    : T extends { readonly choices: readonly (infer C)[] }
+      ? C
+      : string;
+
+type Given = ReturnType<typeof parse>['values'][string];
+
+function parse(argv: readonly string[], { name, options }: Syntax, commands: readonly Syntax[]) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    const message = messageOf(error);
+    const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
+    if (unknown === undefined) throw new UsageError(message);
+    const owner = commands.find((one) => Object.hasOwn(one.options, unknown.replace(/^--/, '')));
+    if (owner) throw new UsageError(`${name} has no option ${unknown}; ${owner.name} has`);
+    const known = Object.keys(options).map((one) => `--${one}`);
+    throw new UsageError(`unknown option ${unknown}${hintFor(unknown, known)}`);
+  }
 }
 
-function paths(name: PathOption, values: readonly string[] = []): readonly string[] {
-  return values.map((value) => path(name, value));
+function checked(name: string, option: Option, given: Given) {
+  if (option.type === 'boolean') return given ?? false;
+  if (typeof given === 'string') return textValue(name, option, given);
+  if (!option.multiple) return undefined;
+  return (Array.isArray(given) ? given : []).map((text) => textValue(name, option, String(text)));
 }
 
-function listenAddress(values: Values): ServeCommand['address'] {
-  return {
-    // An IPv6 address may have the brackets that it has in a URL.
-    host: values.host.replace(/^\[(.*)\]$/, '$1'),
-    port: wholeNumber('port', values.port, 0, LARGEST_PORT),
-    allowHosts: (values['allow-host'] ?? []).map((name) =>
-      shaped('allow-host', name, HOST_NAME, 'a name or an address'),
-    ),
-    allowOrigins: (values['allow-origin'] ?? []).map((url) =>
-      shaped('allow-origin', url, ORIGIN, 'scheme://host[:port]'),
-    ),
-    noAuth: values['no-auth'] ?? false,
-  };
-}
+/** By hint: the shape of a value, in words too. */
+const SHAPES: ReadonlyMap<string, readonly [shape: RegExp, what: string]> = new Map([
+  // An empty path usually comes from a variable that was not set. It must not come to mean the working directory.
+  ['DIR', [/\S/, 'the path of a directory']],
+  ['FILE', [/\S/, 'the path of a file']],
+  ['NAME', [/^(?:[a-z0-9._-]+|\[?[0-9a-f:.]+\]?)$/i, 'a name or an address']],
+  // No wildcard: it would let every web page read this user's skills.
+  ['URL', [/^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i, 'scheme://host[:port]']],
+]);
 
-const LARGEST_PORT = 65_535;
-const HOST_NAME = /^(?:[a-z0-9._-]+|\[?[0-9a-f:.]+\]?)$/i;
-// No wildcard: it would let every web page read this user's skills.
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i;
+// The longest timeout that Node takes.
+const LARGEST = 2 ** 31 - 1;
 
-function shaped(name: string, value: string, shape: RegExp, what: string): string {
-  if (shape.test(value)) return value;
-  throw new UsageError(`--${name} must be ${what}, not "${value}"`);
-}
-
-/** The options whose hint lists the allowed values. */
-interface Choices {
-  readonly transport: ServeCommand['transport'];
-  readonly names: 'auto' | 'plain' | 'safe';
-  readonly describe: 'auto' | 'full' | 'compact' | 'list';
-  readonly 'log-level': (typeof LEVELS)[number];
-}
-
-function choice<K extends keyof Choices>(name: K, value: string): Choices[K] {
-  const allowed = OPTIONS[name].hint.split('|');
-  if (!allowed.includes(value))
-    throw new UsageError(`--${name} must be one of ${allowed.join(', ')}, not "${value}"${hintFor(value, allowed)}`);
-  return value as Choices[K];
+function textValue(name: string, option: Option, text: string): string | number {
+  const { hint = '', choices = hint.split('|'), least = 0, most = LARGEST } = option;
+  const refusal = (what: string, near = '') => new UsageError(`--${name} must be ${what}, not "${text}"${near}`);
+  if (hint === 'N' || hint === 'MS') {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw refusal(`a whole number from ${least} to ${most}`);
+  }
+  if (choices.length > 1 && !choices.includes(text))
+    throw refusal(`one of ${choices.join(', ')}`, hintFor(text, choices));
+  const [shape, what] = SHAPES.get(hint) ?? [/^/, ''];
+  if (!shape.test(text)) throw refusal(what);
+  return text;
 }
 
 function toolNames(value: string): 'auto' | readonly ToolName[] {
@@ -187,18 +168,4 @@ function toolNames(value: string): 'auto' | readonly ToolName[] {
   if (unknown === undefined) return TOOL_NAMES.filter((name) => words.includes(name));
   const known = ['auto', ...TOOL_NAMES];
   throw new UsageError(`--tools takes ${known.join(', ')}, not "${unknown}"${hintFor(unknown, known)}`);
-}
-
-// The longest timeout that Node takes.
-const LARGEST = 2 ** 31 - 1;
-
-function wholeNumber(name: string, value: string, least: number, most = LARGEST): number {
-  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not "${value}"`);
-}
-
-function hintFor(word: string, known: readonly string[]): string {
-  const [near] = nearest(word, known, (one) => [one]);
-  return near === undefined ? '' : `; did you mean ${near}?`;
 }

@@ -1,22 +1,42 @@
 /**
- * What every program here does with its process: the log on stderr, signals, usage errors and the exit.
+ * What every program here does with its process: its command line, the log on stderr, signals and the exit.
  * Always true: a program that is stopped writes one line that says so and exits 0; a usage error exits 2.
  */
 import { styleText } from 'node:util';
 import { createLog, type Level, type Log, messageOf } from '../log.ts';
 import { SHUTDOWN } from '../shutdown.ts';
 import { printable } from '../text.ts';
-import { type LogOptions, UsageError } from './parse.ts';
+import { VERSION } from '../version.ts';
+import type { Program } from './command.ts';
+import type { STDIO_OPTIONS } from './options.ts';
+import { checkedValues, checkWords, commandIn, splitArguments, UsageError, type Values } from './parse.ts';
+import { inShell, selfCommand } from './self-command.ts';
 
-/** Runs `main`; a UsageError becomes one line on stderr. */
-export async function runProgram(main: () => Promise<void>): Promise<void> {
+/** Runs the command that the command line names; a UsageError becomes one line on stderr. */
+export async function runProgram(program: Program): Promise<void> {
   // The reader of our output may close it at any time; that is not an error of ours.
   process.stdout.on('error', () => {});
+  const argv = process.argv.slice(2);
+  const { name, commands } = program;
+  if (isOldNode()) {
+    const { execPath, version } = process;
+    process.stderr.write(`skillwire: Node 20.12 or later is needed, and ${printable(execPath)} is ${version}\n`);
+    process.exitCode = 1;
+    return;
+  }
   try {
-    await main();
+    const command = commandIn(argv, commands);
+    const { values, words } = splitArguments(argv, command, commands);
+    if (values.version) process.stdout.write(`${VERSION}\n`);
+    else if (values.help) process.stdout.write((await import('./help.ts')).helpOf(program, argv, command));
+    else {
+      checkWords(words, command);
+      const code = await command.run(checkedValues(command.options, values), words);
+      if (typeof code === 'number') process.exitCode = code;
+    }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`skillwire: ${printable(error.message)}; see skillwire --help\n`);
+    process.stderr.write(`skillwire: ${printable(error.message)}; see ${name} --help\n`);
     process.exitCode = 2;
   }
 }
@@ -30,15 +50,23 @@ export function workingDirectory(): string {
   }
 }
 
-export function createStderrLog({ level, colour }: LogOptions): Log {
-  const { stderr, env } = process;
-  // stderr may be closed, or full because its reader does not read. Neither is a reason to stop.
-  stderr.on('error', () => {});
+export type ColourValues = Pick<Values<typeof STDIO_OPTIONS>, 'no-color'>;
+
+export const wantsNoColours = (values: ColourValues) => values['no-color'] || Boolean(process.env.NO_COLOR);
+
+export function createStderrLog(values: Pick<Values<typeof STDIO_OPTIONS>, 'log-level' | 'quiet'> & ColourValues): Log {
+  const isPlain = wantsNoColours(values);
+  let isOpen = false;
+  // Node opens stderr when it is first named, which takes a millisecond of the start: so with the first line.
   const write = (line: string) => {
+    const { stderr } = process;
+    // stderr may be closed, or full because its reader does not read. Neither is a reason to stop.
+    if (!isOpen) stderr.on('error', () => {});
+    isOpen = true;
     if (stderr.writableLength < MAX_UNREAD_LOG) stderr.write(line);
   };
-  const isPainted = colour && stderr.isTTY && !env.NO_COLOR;
-  return createLog(write, level, isPainted ? (own) => styleText(COLOURS[own], own) : undefined);
+  const paint = (own: Level) => (isPlain || !process.stderr.isTTY ? own : styleText(COLOURS[own], own));
+  return createLog(write, values.quiet ? 'error' : values['log-level'], paint);
 }
 
 /** Runs `serve` until it ends by itself or a signal fires its AbortSignal, then exits. */
@@ -67,12 +95,19 @@ export async function serveUntilStopped(log: Log, serve: (stop: AbortSignal) => 
 export function explainTerminal(log: Log): void {
   if (!process.stdin.isTTY) return;
   log.info('waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl+D or Ctrl+C ends it');
-  log.info('to connect a client, give it this command, for example: claude mcp add skillwire -- npx -y skillwire');
+  const command = inShell(selfCommand());
+  log.info(`to connect a client, give it this command, for example: claude mcp add skillwire -- ${command}`);
 }
 
 // --- internal ---
 
+/** Desktop applications start us with a Node of their own, without asking npm which one we need. */
+function isOldNode(): boolean {
+  const [major = 0, minor = 0] = process.version.slice(1).split('.').map(Number);
+  return major < 20 || (major === 20 && minor < 12);
+}
+
 const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as const satisfies Record<Level, string>;
 
 /** Bytes of log lines that stderr has not taken yet; further lines are dropped until its reader catches up. */
-export const MAX_UNREAD_LOG = 256 * 1024;
+const MAX_UNREAD_LOG = 256 * 1024;

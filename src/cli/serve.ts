@@ -2,28 +2,31 @@
  * `skillwire serve`: one client on stdin and stdout, or many clients over HTTP.
  * Owns: the choice of the transport. Leaves alone: signals and exit (process.ts), what is served (server.ts).
  */
+import { DEFAULT_ADDRESS } from '../config.ts';
 import { createSkillwire, type Skillwire } from '../index.ts';
 import type { Log } from '../log.ts';
-import { type ServeCommand, UsageError } from './parse.ts';
+import { type AllValues, allOptions, optionFaults } from './all-options.ts';
+import { UsageError } from './parse.ts';
 import { createStderrLog, explainTerminal, serveUntilStopped, workingDirectory } from './process.ts';
 
-export async function serve(command: ServeCommand): Promise<void> {
-  const log = createStderrLog(command.log);
-  const cwd = workingDirectory();
-  const create = () => createSkillwire({ ...command.options, cwd, env: process.env, log });
-  await serveUntilStopped(log, (stop) => SERVE[command.transport]({ command, create, stop, log }));
+export async function serve(values: AllValues): Promise<void> {
+  const log = createStderrLog(values);
+  const options = { ...allOptions(values), cwd: workingDirectory(), env: process.env, log };
+  for (const { where, what } of optionFaults(values)) log.warn(`${where} ${what}`);
+  const create = () => createSkillwire(options);
+  await serveUntilStopped(log, (stop) => SERVE[values.transport]({ values, create, stop, log }));
 }
 
 // --- internal ---
 
 interface Serving {
-  readonly command: ServeCommand;
+  readonly values: AllValues;
   readonly create: () => Skillwire;
   readonly stop: AbortSignal;
   readonly log: Log;
 }
 
-const SERVE: Readonly<Record<ServeCommand['transport'], (serving: Serving) => Promise<void>>> = {
+const SERVE: Readonly<Record<AllValues['transport'], (serving: Serving) => Promise<void>>> = {
   stdio: servePipes,
   http: (serving) => serveHttp(serving, 'serveHttp'),
   sse: (serving) => serveHttp(serving, 'serveSse'),
@@ -34,18 +37,28 @@ function servePipes({ create, stop, log }: Serving): Promise<void> {
   return create().serveStdio({ input: process.stdin, output: process.stdout }, stop);
 }
 
-async function serveHttp({ command, create, stop, log }: Serving, method: 'serveHttp' | 'serveSse'): Promise<void> {
+async function serveHttp({ values, create, stop, log }: Serving, method: 'serveHttp' | 'serveSse'): Promise<void> {
   const { bind, findHost, ListenError } = await import('../transports/http/listener.ts');
   const { findAccessFault } = await import('../transports/http/access.ts');
-  const where = { ...command.address, token: process.env.SKILLWIRE_TOKEN };
+  const where = {
+    // An IPv6 address may have the brackets that it has in a URL.
+    host: (values.host ?? DEFAULT_ADDRESS.host).replace(/^\[(.*)\]$/, '$1'),
+    port: values.port ?? DEFAULT_ADDRESS.port,
+    allowHosts: values['allow-host'],
+    allowOrigins: values['allow-origin'],
+    noAuth: values['no-auth'],
+    token: process.env.SKILLWIRE_TOKEN,
+  };
   try {
     await findHost(where.host);
     const fault = findAccessFault(where);
     if (fault !== undefined) throw new UsageError(fault);
     // Before the skills are scanned: without its port the program has nothing to do.
     const server = await bind(where);
-    const onAccess = command.log.level === 'debug' ? (access: object) => log.debug(JSON.stringify(access)) : undefined;
-    const listening = await create()[method]({ ...where, server, ...(onAccess ? { onAccess } : {}) });
+    // At level debug only, so that nothing is made to be dropped.
+    const onAccess = (access: object) => log.debug(JSON.stringify(access));
+    const logged = values['log-level'] === 'debug' && !values.quiet ? { onAccess } : {};
+    const listening = await create()[method]({ ...where, server, ...logged });
     log.info(`listening on ${listening.url}`);
     if (!stop.aborted) await new Promise((stopped) => stop.addEventListener('abort', stopped, { once: true }));
     await listening.close();

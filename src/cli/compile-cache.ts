@@ -1,0 +1,159 @@
+/**
+ * Loads a file of this program, and keeps what Node compiled of it for the next start.
+ * Owns: the cache files in the user's cache directory, and when one may be used. Leaves alone: what the program does.
+ * Always true:
+ * - compiled code is used only when this user's own Node made it from the very file that is loaded: V8 runs a cache instead of
+ *   the source and does not check that they belong together;
+ * - a cache that is missing, damaged, not writable or another user's changes nothing but the time of the start.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { Script } from 'node:vm';
+import * as zlib from 'node:zlib';
+
+/** The exports of a CommonJS file. Files that it requires by a relative path are loaded in the same way. */
+export function loadFile(path: string): unknown {
+  const known = loaded.get(path);
+  if (known) return known.exports;
+  const nodeRequire = createRequire(path);
+  const script = isEnabled() ? compile(path) : undefined;
+  if (!script) return nodeRequire(path);
+  const module = { exports: {} };
+  loaded.set(path, module);
+  const requireFrom = (name: string) =>
+    name.startsWith('./') ? loadFile(join(dirname(path), name)) : nodeRequire(name);
+  script.runInThisContext()(module.exports, requireFrom, module, path, dirname(path));
+  return module.exports;
+}
+
+// --- internal ---
+
+/** Compiled code is written this long after the start, when a client has usually asked its first questions. It takes some 10 ms. */
+export const WRITE_AFTER_MS = 300;
+/** Of several versions of Node and of this program. Each has some 300 KB. */
+export const MOST_CACHES = 16;
+/** Far above what the program compiles to. */
+const MAX_CACHE_BYTES = 16 * 1024 * 1024;
+
+const loaded = new Map<string, { readonly exports: object }>();
+
+/** Only on Node: other runtimes have caches of their own. Without crc32 (before 20.15) damage could not be noticed. */
+function isEnabled(): boolean {
+  const { env, versions } = process;
+  return (
+    versions.bun === undefined &&
+    versions.deno === undefined &&
+    env.SKILLWIRE_CACHE !== 'off' &&
+    typeof zlib.crc32 === 'function'
+  );
+}
+
+/** Undefined when the file cannot be read. */
+function compile(path: string): Script | undefined {
+  try {
+    const key = keyOf(path);
+    const file = join(cacheDirectory(), `${basename(path, '.cjs')}-${process.version}-${crc(Buffer.from(key))}.bin`);
+    // The mark of an executable script is not JavaScript.
+    const source = readFileSync(path, 'utf8').replace(/^#!/, '//');
+    const cachedData = readCache(file, key);
+    const script = new Script(`${WRAPPER}${source}\n})`, {
+      filename: path,
+      columnOffset: -WRAPPER.length,
+      ...(cachedData ? { cachedData } : {}),
+    });
+    if (!cachedData || script.cachedDataRejected)
+      setTimeout(() => writeCache(file, key, script), WRITE_AFTER_MS).unref();
+    return script;
+  } catch {
+    return undefined; // Node's own way of loading the file gives the reason.
+  }
+}
+
+const WRAPPER = '(function (exports, require, module, __filename, __dirname) { ';
+
+const crc = (bytes: Uint8Array) => zlib.crc32(bytes).toString(16).padStart(8, '0');
+
+/** Which file was compiled, and by which Node. */
+function keyOf(path: string): string {
+  const { version, arch, execPath, versions } = process;
+  return JSON.stringify([path, identityOf(path), version, versions.v8, arch, execPath, identityOf(execPath)]);
+}
+
+/** Size and times can be restored after a change, except for the time of the last change of the inode. */
+function identityOf(path: string): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+function cacheDirectory(): string {
+  const { XDG_CACHE_HOME: base = '' } = process.env;
+  return join(isAbsolute(base) ? base : join(homedir(), '.cache'), 'skillwire');
+}
+
+/** The file: one line with the checksum of the rest, one with the key, then the compiled code. */
+function readCache(file: string, key: string): Buffer | undefined {
+  try {
+    const handle = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stats = fstatSync(handle);
+      // What others may write could be made to run as this user.
+      const isOwn = !process.getuid || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
+      if (!isOwn || !stats.isFile() || stats.size > MAX_CACHE_BYTES) return undefined;
+      const bytes = readFileSync(handle);
+      const end = bytes.indexOf('\n');
+      const rest = bytes.subarray(end + 1);
+      const start = Buffer.from(`${key}\n`);
+      if (bytes.toString('latin1', 0, end) !== crc(rest)) return undefined;
+      return rest.subarray(0, start.length).equals(start) ? rest.subarray(start.length) : undefined;
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return undefined; // There is none yet, or it may not be read.
+  }
+}
+
+/** No right to write, or no space: the next start compiles again. */
+function writeCache(file: string, key: string, script: Script): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    const rest = Buffer.concat([Buffer.from(`${key}\n`), script.createCachedData()]);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, Buffer.concat([Buffer.from(`${crc(rest)}\n`), rest]), { mode: 0o600, flag: 'wx' });
+    // Renamed into place: a start at the same time finds either no cache or a complete one.
+    renameSync(draft, file);
+    removeOldest(dirname(file));
+  } catch {
+    tryRemove(draft);
+  }
+}
+
+function tryRemove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It is not there, or cannot be removed: nothing reads a file of that name.
+  }
+}
+
+function removeOldest(directory: string): void {
+  const files = readdirSync(directory)
+    .filter((name) => name.endsWith('.bin'))
+    .map((name) => ({ path: join(directory, name), mtimeMs: statSync(join(directory, name)).mtimeMs }));
+  const oldest = files.sort((a, b) => b.mtimeMs - a.mtimeMs).slice(MOST_CACHES);
+  for (const { path } of oldest) rmSync(path, { force: true });
+}

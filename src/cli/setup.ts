@@ -1,0 +1,154 @@
+/**
+ * `skillwire setup`: shows the entry of this server for a client's configuration file, puts it there or takes it out.
+ * Owns: which file, and what is said about it. Leaves alone: the entry (setup/server-entry.ts), the text
+ * (setup/client-entry.ts), the file (setup/client-file.ts).
+ * Always true: an error says which file and changes nothing; a token is never written, only the name of its variable.
+ */
+import { homedir } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { SyntaxFault } from '../files/scanner.ts';
+import { hostFiles, type System } from '../hub/config/hosts.ts';
+import { messageOf } from '../log.ts';
+import { printable, printableJson } from '../text.ts';
+import type { SetupValues } from './all-options.ts';
+import { hintFor, UsageError } from './parse.ts';
+import { workingDirectory } from './process.ts';
+import { isThere } from './replace-file.ts';
+import { withEntry, withoutEntry } from './setup/client-entry.ts';
+import { deleteClientFile, newestBackup, readClientFile, replaceClientFile } from './setup/client-file.ts';
+import { CLIENTS, type ClientEntry, ENTRY_NAME, type SetupClient } from './setup/clients.ts';
+import { httpEntry, stdioEntry } from './setup/server-entry.ts';
+
+/** `words`: the name of a client, then options of the server. */
+export async function setup(values: SetupValues, [name, ...options]: readonly string[]): Promise<number> {
+  const { platform, env } = process;
+  const system = { platform, env, home: homedir(), cwd: workingDirectory() };
+  // Relative paths would lead into the project.
+  if (!isAbsolute(system.home)) throw new UsageError('the home directory is not known; set HOME to its path');
+  if (name === undefined) {
+    const clients = CLIENTS.map((client) => listed(client, system));
+    print(
+      values.json ? printableJson({ version: 1, clients }) : clients.flatMap(listedLines).map(printable).join('\n'),
+    );
+    return 0;
+  }
+  const target = targetOf(values, name, options, system);
+  try {
+    const done = perform(target, values);
+    print(values.json ? printableJson({ version: 1, ...done }) : textOf(target, done));
+    return 0;
+  } catch (error) {
+    const place = error instanceof SyntaxFault ? `:${error.line}:${error.column}` : '';
+    process.stderr.write(
+      `skillwire: ${printable(`${target.file}${place}: ${messageOf(error)}`)}; nothing was changed\n`,
+    );
+    return 1;
+  }
+}
+
+// --- internal ---
+
+interface Target {
+  readonly client: SetupClient;
+  readonly file: string;
+  /** The directory, when it is a file of the project. */
+  readonly project: string | undefined;
+  readonly entry: ClientEntry;
+  /** What else is to be done. */
+  readonly notes: readonly string[];
+}
+
+/** The output of `--json`, besides its version. */
+interface Done {
+  readonly client: string;
+  readonly file: string;
+  /** Whether the file was there before. */
+  readonly existed: boolean;
+  readonly action: 'shown' | 'written' | 'removed' | 'deleted' | 'none';
+  /** The entry as a whole file would have it. */
+  readonly snippet?: string;
+  readonly entry?: ClientEntry;
+  readonly backup?: string | undefined;
+  readonly notes?: readonly string[];
+}
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+function targetOf(values: SetupValues, name: string, options: readonly string[], system: System): Target {
+  const client = CLIENTS.find((one) => one.name === name);
+  const names = CLIENTS.map((one) => one.name);
+  if (!client) throw new UsageError(`unknown client "${name}"${hintFor(name, names)}; it can be ${names.join(', ')}`);
+  if (values.write && values.remove) throw new UsageError('--write and --remove exclude each other');
+  const { user, project } = hostFiles(client.name, system);
+  const files = values.project ? project : user;
+  if (!files) throw new UsageError(`${client.title} has no file for a project; leave out --project`);
+  const file = files.find(isThere) ?? files.at(-1) ?? '';
+  const isHttp = values.http || values.url !== undefined;
+  const made = (isHttp ? httpEntry : stdioEntry)(client, values, options, system);
+  if (!values.project) return { client, file, project: undefined, ...made };
+  const notes = [...made.notes, `${client.title} may ask whether you trust this project.`];
+  return { client, file, project: system.cwd, entry: made.entry, notes };
+}
+
+function perform({ client, file, project, entry, notes }: Target, values: SetupValues): Done {
+  const base = { client: client.name, file, existed: isThere(file) };
+  if (!values.write && !values.remove) {
+    return { ...base, action: 'shown', snippet: withEntry(client, '', entry), entry, notes };
+  }
+  const found = readClientFile(file, project);
+  const before = found.content?.text;
+  if (values.write) {
+    const after = withEntry(client, before ?? '', entry);
+    if (after === before) return { ...base, action: 'none', entry };
+    return { ...base, action: 'written', entry, backup: replaceClientFile(found, after), notes };
+  }
+  const after = before === undefined ? undefined : withoutEntry(client, before, newestBackup(found));
+  if (after === before) return { ...base, action: 'none' };
+  if (after !== undefined) return { ...base, action: 'removed', backup: replaceClientFile(found, after) };
+  deleteClientFile(found);
+  return { ...base, action: 'deleted' };
+}
+
+function textOf({ client, notes }: Target, { file, existed, action, snippet = '', entry, backup }: Done): string {
+  const { title, servers, format } = client;
+  const said = {
+    shown: [
+      `${title}: ${file}${existed ? '' : ' (does not exist yet)'}`,
+      '',
+      ...(format === 'toml' ? snippet.trimEnd() : printableJson({ [servers]: { [ENTRY_NAME]: entry } })).split('\n'),
+      '',
+      '--write puts it there.',
+      ...notes,
+    ],
+    written: [`${title}: the entry is in ${file}`, ...kept(backup), ...notes, `Restart ${title} to connect.`],
+    removed: [`${title}: the entry was taken out of ${file}`, ...kept(backup)],
+    deleted: [`${title}: deleted ${file}, which had nothing else in it`],
+    none: [`${title}: nothing to do in ${file}`],
+  };
+  return said[action].map(printable).join('\n');
+}
+
+const kept = (backup: string | undefined) => (backup === undefined ? [] : [`Backup: ${backup}`]);
+
+/** A client in the list of all. */
+function listed(client: SetupClient, system: System) {
+  const { user, project } = hostFiles(client.name, system);
+  const chosen = (files: readonly string[]) => {
+    const file = files.find(isThere);
+    return { file: file ?? files.at(-1) ?? '', exists: file !== undefined };
+  };
+  return {
+    name: client.name,
+    title: client.title,
+    user: chosen(user),
+    ...(project ? { project: chosen(project) } : {}),
+  };
+}
+
+function listedLines({ name, user, project }: ReturnType<typeof listed>): readonly string[] {
+  const line = (left: string, { file, exists }: typeof user, right: string) =>
+    `${left.padEnd(NAME_WIDTH)} ${exists ? 'exists ' : 'missing'} ${file}${right}`;
+  return [line(name, user, ''), ...(project ? [line('', project, ' (--project)')] : [])];
+}
+
+const NAME_WIDTH = Math.max(...CLIENTS.map(({ name }) => name.length)) + 1;

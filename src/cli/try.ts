@@ -1,0 +1,81 @@
+/**
+ * `skillwire try`: what the model of a named host gets from this server: instructions, tools, the list of skills, one skill.
+ * Owns: the output. Leaves alone: the answers, which are those that the host itself would get.
+ */
+import { knownHosts } from '../methods/host-profiles.ts';
+import { nearest } from '../skills/nearest.ts';
+import { oneLine, printable } from '../text.ts';
+import type { TRY_OPTIONS } from './all-options.ts';
+import { connectAs } from './client.ts';
+import { grouped, type Output, openOutput, roughTokens, tableLines } from './output.ts';
+import type { Values } from './parse.ts';
+import { toolListOf } from './tool-lists.ts';
+import { type View, withView } from './view.ts';
+
+/** Gives the exit code: 1 when the skill cannot be loaded. */
+export async function tryHost(values: Values<typeof TRY_OPTIONS>, [name]: readonly string[]): Promise<number> {
+  const seen = await withView(values, (view) => lookAs(values.as, name, view));
+  const output = openOutput(values);
+  if (values.json) output.json(seen);
+  else output.lines(linesOf(seen, output));
+  return seen.loaded?.isError ? 1 : 0;
+}
+
+// --- internal ---
+
+type Seen = Awaited<ReturnType<typeof lookAs>>;
+
+async function lookAs(host: string, asked: string | undefined, { skillwire, snapshot }: View) {
+  const client = await connectAs(host, skillwire.handle);
+  const { protocol, instructions } = client;
+  const list = await toolListOf(client);
+  const name = asked ?? snapshot.names.visible[0]?.id;
+  const loaded = name === undefined ? undefined : { name, ...(await client.call('skill', { name })) };
+  return { host, protocol, instructions, ...list, loaded };
+}
+
+function linesOf(
+  { host, protocol, instructions, tools, tokens, characters, description, loaded }: Seen,
+  output: Output,
+) {
+  const rows = tools.map((tool) => [
+    tool.name,
+    tool.title ?? tool.description ?? '',
+    `${grouped(JSON.stringify(tool).length)} characters`,
+  ]);
+  return [
+    `What the model of ${output.paint('bold', oneLine(host))} gets (protocol ${protocol})`,
+    ...remarkOn(host),
+    ...section('Instructions', instructions, output),
+    '',
+    `Tools: ${tools.length}, ${sizeOf(characters, tokens)}`,
+    ...tableLines(rows, { ...output, width: output.width - 2 }, ['bold']).map((line) => `  ${line}`),
+    ...section('Description of skill', description, output),
+    ...(loaded
+      ? section(`Result of loading ${oneLine(loaded.name)}`, loaded.text, output)
+      : ['', 'There is no skill to load.']),
+  ];
+}
+
+/** The text whole, as a model reads it. */
+function section(title: string, text: string, { paint }: Output): readonly string[] {
+  const lines = text.trimEnd().split(/\r?\n/);
+  return [
+    '',
+    `${title}: ${sizeOf(text.length, roughTokens(text))}`,
+    ...lines.map((line) => `  ${paint('dim', '|')} ${printable(line)}`),
+  ];
+}
+
+const sizeOf = (characters: number, tokens: number) =>
+  `${grouped(characters)} characters, roughly ${grouped(tokens)} tokens`;
+
+function remarkOn(host: string): readonly string[] {
+  const word = host.toLowerCase();
+  const known = knownHosts();
+  if (known.some((one) => word.startsWith(one))) return [];
+  const [near] = nearest(word, known, (one) => [one]);
+  return [
+    `It is not in the table of hosts, so it gets what any other client gets.${near ? ` Did you mean ${near}?` : ''}`,
+  ];
+}

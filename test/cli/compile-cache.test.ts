@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import * as zlib from 'node:zlib';
+import { MOST_CACHES, WRITE_AFTER_MS } from '../../src/cli/compile-cache.ts';
+import { makeTree } from '../harness/tree.ts';
+
+const LOADER = fileURLToPath(new URL('../../src/cli/compile-cache.js', import.meta.url));
+const programText = (word: string) =>
+  `#!/usr/bin/env node\nfunction say() { process.stdout.write('${word} ' + __filename.length); }\nsay();\n`;
+
+/** A program in a file of its own, in a home where its compiled form is kept. */
+function makeProgram(t: TestContext, { off = false } = {}) {
+  const tree = makeTree(t, { 'home/x': '', 'program.cjs': programText('one') });
+  tree.write(
+    'run.mjs',
+    `import { loadFile } from ${JSON.stringify(LOADER)};
+loadFile(process.argv[2]);
+setTimeout(() => {}, Number(process.argv[3] ?? 0));
+`,
+  );
+  const env = { PATH: process.env.PATH, HOME: tree.at('home'), ...(off ? { SKILLWIRE_CACHE: 'off' } : {}) };
+  const directory = tree.at('home/.cache/skillwire');
+  const file = tree.at('program.cjs');
+  /** Runs it and gives the word that it says. */
+  function run(stay = 0): string {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [tree.at('run.mjs'), file, String(stay)], {
+      env,
+      encoding: 'utf8',
+    });
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+    const [word = '', length] = stdout.split(' ');
+    assert.equal(Number(length), file.length);
+    return word;
+  }
+  const caches = () => (existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : []);
+  /** Runs it for long enough that its compiled form is written, and gives the file of that. */
+  function runAndKeep(): string {
+    const before = new Set(caches());
+    run(WRITE_AFTER_MS + 500);
+    const [made] = caches().filter((path) => !before.has(path));
+    assert.ok(made);
+    return made;
+  }
+  return { tree, file, directory, run, runAndKeep, caches };
+}
+
+/** The parts of a cache file: checksum, key, compiled code. */
+function split(bytes: Buffer) {
+  const first = bytes.indexOf('\n');
+  const second = bytes.indexOf('\n', first + 1);
+  return { key: bytes.subarray(first + 1, second), code: bytes.subarray(second + 1) };
+}
+
+function withChecksum(key: Buffer, code: Buffer): Buffer {
+  const rest = Buffer.concat([key, Buffer.from('\n'), code]);
+  return Buffer.concat([Buffer.from(`${zlib.crc32(rest).toString(16).padStart(8, '0')}\n`), rest]);
+}
+
+const skip = typeof zlib.crc32 === 'function' ? false : 'this Node has no crc32, so nothing is kept';
+
+test('the compiled form is kept for this user alone, and is used by the next start', { skip }, (t) => {
+  const { directory, run, runAndKeep, caches } = makeProgram(t);
+  const kept = runAndKeep();
+  assert.equal(statSync(directory).mode & 0o777, 0o700);
+  assert.equal(statSync(kept).mode & 0o777, 0o600);
+  const before = statSync(kept);
+  assert.equal(run(WRITE_AFTER_MS + 500), 'one');
+  // One that was not used would have been written again.
+  assert.equal(statSync(kept).ino, before.ino);
+  assert.deepEqual(caches(), [kept]);
+});
+
+test('a changed program of equal length is compiled again, also with its old times', { skip }, (t) => {
+  const { file, run, runAndKeep } = makeProgram(t);
+  runAndKeep();
+  const { atime, mtime } = statSync(file);
+  writeFileSync(file, programText('two'));
+  utimesSync(file, atime, mtime);
+  assert.equal(run(), 'two');
+});
+
+test('compiled code of another owner, or that others may write, is not used', { skip }, (t) => {
+  const one = makeProgram(t);
+  const other = makeProgram(t);
+  writeFileSync(other.file, programText('bad'));
+  const kept = one.runAndKeep();
+  const { code } = split(readFileSync(other.runAndKeep()));
+  // Code of other source of equal length, under the right key: V8 would run it.
+  writeFileSync(kept, withChecksum(split(readFileSync(kept)).key, code));
+  assert.equal(one.run(), 'bad', 'it is what the checks below protect from');
+  for (const mode of [0o660, 0o606, 0o644]) {
+    chmodSync(kept, mode);
+    assert.equal(one.run(), 'one', mode.toString(8));
+  }
+  chmodSync(kept, 0o600);
+  if (process.getuid?.() !== 0) return;
+  chownSync(kept, 12_345, 12_345);
+  assert.equal(one.run(), 'one', 'another owner');
+});
+
+test('no damage to the file changes what the program does', { skip }, (t) => {
+  const { run, runAndKeep } = makeProgram(t);
+  const kept = runAndKeep();
+  const whole = readFileSync(kept);
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return seed % below;
+  };
+  for (let round = 0; round < 50; round++) {
+    const damaged = Buffer.from(whole);
+    const at = random(whole.length);
+    if (round % 5 === 4) writeFileSync(kept, damaged.subarray(0, at));
+    else {
+      damaged[at] = (damaged[at] ?? 0) ^ (1 << random(8));
+      writeFileSync(kept, damaged);
+    }
+    assert.equal(run(), 'one', `round ${round}, byte ${at}`);
+  }
+  writeFileSync(kept, '');
+  assert.equal(run(), 'one', 'empty');
+});
+
+test('where nothing can be written, or with SKILLWIRE_CACHE=off, nothing is kept', { skip }, (t) => {
+  const { tree, run } = makeProgram(t);
+  tree.write('home/.cache', 'a file where the directory would be');
+  assert.equal(run(WRITE_AFTER_MS + 500), 'one');
+  const off = makeProgram(t, { off: true });
+  assert.equal(off.run(WRITE_AFTER_MS + 500), 'one');
+  assert.deepEqual(off.caches(), []);
+});
+
+test('the oldest of many are removed', { skip }, (t) => {
+  const { directory, tree, runAndKeep, caches } = makeProgram(t);
+  for (let nth = 0; nth < MOST_CACHES + 4; nth++) {
+    const path = tree.write(`home/.cache/skillwire/old-${nth}.bin`, 'x');
+    utimesSync(path, 1000 + nth, 1000 + nth);
+  }
+  const kept = runAndKeep();
+  assert.equal(caches().length, MOST_CACHES);
+  assert.ok(caches().includes(kept));
+  assert.ok(!existsSync(join(directory, 'old-0.bin')));
+});

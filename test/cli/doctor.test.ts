@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dataOf, runCommand } from '../harness/command.ts';
+import { upstream } from '../harness/hub.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+
+const GOOD = {
+  'skills/review/SKILL.md': skillText('review'),
+  '.claude/skills/pdf/SKILL.md': skillText('pdf'),
+};
+
+test('a healthy machine: where was looked, what was found there, how long it took, exit 0', (t) => {
+  const tree = makeTree(t, GOOD);
+  const { status, stdout, stderr } = runCommand(tree, ['doctor']);
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  const [first, ...lines] = stdout.trimEnd().split('\n');
+  assert.match(first ?? '', /^Skills: 2; looked at 7 directories in \d+ ms$/);
+  assert.deepEqual(lines.slice(0, 4), [
+    `  1 in ${tree.at('skills')} (custom)`,
+    '    review',
+    `  1 in ${tree.at('.claude/skills')} (claude, project)`,
+    '    pdf',
+  ]);
+  assert.match(lines[4] ?? '', /^ {2}none in \S+\/\.agents\/skills, /);
+  assert.match(stdout, /\nProblems: 0\n/);
+  assert.equal(lines.at(-1), 'healthy');
+  const data = dataOf(runCommand(tree, ['doctor', '--json']));
+  assert.equal(data.version, 1);
+  assert.deepEqual([data.toMend, data.skills, data.problems, data.names, data.upstreams], [0, 2, [], [], []]);
+});
+
+test('every fault is one line, below what to do, and the last line counts them; exit 1, with --json too', (t) => {
+  const tree = makeTree(t, {
+    ...GOOD,
+    'skills/plugin server link/SKILL.md': 'no front matter',
+    'skills/low/skill.md': 'x',
+    'skills/colon/SKILL.md': skillText('colon', 'One: two'),
+    'home/.claude/plugins/installed_plugins.json': JSON.stringify({ plugins: { 'gone@m': { installPath: 'zz' } } }),
+    'servers.json': '{}',
+  });
+  tree.link('.claude/skills/out', '/');
+  const args = [
+    'doctor',
+    '--include',
+    '*,nope',
+    '--skill-dir',
+    'nowhere',
+    '--port',
+    '0',
+    '--host',
+    'x',
+    '--config',
+    'x',
+  ];
+  const { status, stdout } = runCommand(tree, args);
+  assert.equal(status, 1);
+  const section = /\nProblems: (\d+)\n([\s\S]*?)\n\n/.exec(stdout);
+  const lines = (section?.[2] ?? '').split('\n');
+  const faults = lines.filter((line) => line.startsWith('    '));
+  assert.equal(section?.[1], '10');
+  for (const fault of [
+    '--host: has no effect without --transport http (or sse); add that',
+    '--port: has no effect without --transport http (or sse); add that',
+    '--config: has no effect without --hub; add that',
+    'filter "nope": matches nothing',
+    `${tree.at('skills/plugin server link/SKILL.md')}: there is no front matter`,
+    `${tree.at('skills/low/skill.md')}: is not read; rename it to SKILL.md`,
+    `${tree.at('nowhere')}: does not exist; correct --skill-dir, or create the directory`,
+  ])
+    assert.equal(faults.filter((line) => line === `    ${fault}`).length, 1, `${fault} in\n${stdout}`);
+  assert.match(stdout, /plugin "gone@m" is installed at/);
+  assert.match(stdout, /\n {2}Links: .*\n {4}\S+out: is a link that leaves/);
+  assert.match(stdout, /\n {2}Front matter: .*\n(?: {4}.*\n)* {4}\S+plugin server link\/SKILL\.md: /);
+  assert.equal(stdout.split('colon/SKILL.md').length, 2, stdout);
+  assert.equal(faults.length, 10);
+  assert.ok(lines.filter((line) => !line.startsWith('    ')).every((line) => /^ {2}[A-Z][\w ]+: .*\.$/.test(line)));
+  assert.match(stdout, /\n10 things to mend\n$/);
+  const json = runCommand(tree, [...args, '--json']);
+  assert.equal(json.status, 1);
+  assert.equal(dataOf(json).toMend, 10);
+});
+
+test('shadowed and ambiguous names, and remarks, are told and nothing to mend', (t) => {
+  const tree = makeTree(t, {
+    '.claude/skills/pdf/SKILL.md': skillText('pdf'),
+    'home/.claude/skills/pdf/SKILL.md': skillText('pdf'),
+    '.codex/skills/pdf/SKILL.md': skillText('pdf'),
+    '.codex/skills/odd/SKILL.md': skillText('Odd Name'),
+  });
+  const { status, stdout } = runCommand(tree, ['doctor']);
+  assert.equal(status, 0);
+  assert.match(
+    stdout,
+    /\nNames that several skills have: 2\n.*is shadowed by .*; it loads as "claude@global:pdf"\n.*is ambiguous/,
+  );
+  assert.match(stdout, /\nRemarks: 1; nothing is lost\n {2}\S+\/odd\/SKILL\.md: name "Odd Name" is not .*\n\n/);
+  assert.match(stdout, /\nhealthy\n$/);
+});
+
+test('plugins are told with scope, state and skills', (t) => {
+  const here = { scope: 'project', installPath: 'p' };
+  const tree = makeTree(t, {
+    ...GOOD,
+    'home/.claude/plugins/p/skills/deck/SKILL.md': skillText('deck'),
+    'home/.claude/settings.json': JSON.stringify({ enabledPlugins: { 'off@m': false } }),
+  });
+  const plugins = {
+    'on@m': [{ ...here, projectPath: tree.path }],
+    'off@m': [{ scope: 'user', installPath: 'p' }],
+    'other@m': [{ ...here, projectPath: '/elsewhere' }],
+    old: { installPath: 'p' },
+    'gone@m': { installPath: 'zz' },
+  };
+  tree.write('home/.claude/plugins/installed_plugins.json', JSON.stringify({ plugins }));
+  const { stdout } = runCommand(tree, ['doctor']);
+  const [, section = ''] = /\nPlugins: 5\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
+  assert.deepEqual(section.split('\n'), [
+    '  on@m: project scope, enabled, 1 skill',
+    '  off@m: user scope, disabled in the settings, 0 skills',
+    '  other@m: project scope, of another project, 0 skills',
+    '  old@local: user scope, enabled, 0 skills',
+    '  gone@m: user scope, broken, 0 skills',
+  ]);
+});
+
+test('the size of the tool list is told for every known host, with what is cut for it', (t) => {
+  const names = Array.from({ length: 40 }, (_, nth) => `skill-number-${nth}`);
+  const tree = makeTree(
+    t,
+    Object.fromEntries(names.map((name) => [`skills/${name}/SKILL.md`, skillText(name, 'Long. '.repeat(50))])),
+  );
+  const listsWith = (...args: string[]) => dataOf(runCommand(tree, ['doctor', '--json', ...args])).toolLists;
+  const hostIn = (lists: readonly { hosts: readonly string[] }[], host: string) =>
+    lists.find(({ hosts }) => hosts.includes(host));
+  const lists = listsWith();
+  const { characters, tokens, description, shortened, unnamed } = hostIn(lists, 'claude-code') as never;
+  assert.ok(characters > 2000 && characters < 8000 && tokens < characters);
+  assert.ok(description <= 2000);
+  assert.deepEqual([shortened, unnamed], [40, 0]);
+  const other = hostIn(lists, 'any other') as never as { description: number; shortened: number };
+  assert.ok(other.description > 40 * 300);
+  assert.equal(other.shortened, 0);
+  const tight = hostIn(listsWith('--description-budget', '600'), 'claude-code') as never as { unnamed: number };
+  assert.ok(tight.unnamed > 0 && tight.unnamed < 40);
+  const { stdout } = runCommand(tree, ['doctor']);
+  assert.match(stdout, /\n {2}[\d,]+ characters, roughly [\d,]+ tokens, 40 descriptions cut: claude-code\n/);
+  assert.match(
+    stdout,
+    /\n {2}[\d,]+ characters, roughly [\d,]+ tokens: any other, grok-cli, inspector-cli, mcp-test-client,\n {4}claude-ai, /,
+  );
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 100 || line.startsWith('  none in '), line);
+});
+
+test('a server in trouble is one line, with --hub, and something to mend; one that is switched off is not', (t) => {
+  const servers = { good: upstream(), off: { ...upstream(), disabled: true }, unset: { command: '${NOT_SET}' } };
+  const tree = makeTree(t, { ...GOOD, 'home/.kode.json': JSON.stringify({ mcpServers: servers }) });
+  const { status, stdout } = runCommand(tree, ['doctor', '--hub']);
+  assert.equal(status, 1);
+  assert.match(
+    stdout,
+    /\nServers: 3\n {2}good: ready: 11 tools, stdio, .*\n {2}off: disabled: .*\n {2}unset: failed: .*NOT_SET.*\n/,
+  );
+  assert.equal(stdout.split('NOT_SET').length, 2, stdout);
+  assert.match(stdout, /\n1 thing to mend\n$/);
+});
+
+test('a --config file that is missing, a directory, not JSON or without servers is one fault each', (t) => {
+  const tree = makeTree(t, { ...GOOD, 'empty.json': '{}', 'blank.json': '', 'directory/x': '' });
+  for (const [file, fault] of [
+    ['nowhere.json', /nowhere\.json: does not exist; correct --config\n/],
+    ['directory', /directory: is not read: /],
+    ['blank.json', /blank\.json: is not a JSON object: line 1, column 1: expected a value\n/],
+    ['empty.json', /empty\.json: has no servers under any of these keys: mcpServers, .*\n/],
+  ] as const) {
+    const { stdout } = runCommand(tree, ['doctor', '--hub', '--config', file]);
+    assert.match(stdout, fault);
+    assert.match(stdout, /\n1 thing to mend\n$/, stdout);
+  }
+});
+
+test('no skills at all is something to mend, with where it looked', (t) => {
+  const { status, stdout } = runCommand(makeTree(t), ['doctor']);
+  assert.equal(status, 1);
+  assert.match(stdout, /\n {4}no skills: looked in .*; a skill is a directory there with a SKILL\.md\n/);
+  const nowhere = runCommand(makeTree(t), ['doctor', '--no-default-dirs', '--no-plugins']);
+  assert.match(nowhere.stdout, /no skills: no directory is searched; name one with --skill-dir\n/);
+});

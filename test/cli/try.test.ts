@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dataOf, runCommand } from '../harness/command.ts';
+import { startProgram } from '../harness/program.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+
+const TREE = { 'skills/a/SKILL.md': skillText('a'), 'skills/b/SKILL.md': skillText('b') };
+
+test('try shows what a host of that name gets over a pipe, and loads a skill', async (t) => {
+  const tree = makeTree(t, TREE);
+  for (const host of ['claude-code', 'somebody']) {
+    const program = startProgram(t, { tree });
+    const { result } = await program.handshake('2025-11-25', host);
+    const { tools } = (await program.request('tools/list')).result;
+    const data = dataOf(runCommand(tree, ['try', '--as', host, '--json']));
+    assert.equal(data.version, 1);
+    assert.equal(data.host, host);
+    assert.equal(data.instructions, result.instructions);
+    assert.deepEqual(data.tools, tools);
+    assert.equal(data.description, await program.description());
+    assert.equal(data.characters, JSON.stringify(tools).length);
+    assert.deepEqual(data.loaded, { name: 'a', text: await program.skill('a'), isError: false });
+  }
+});
+
+test('for people it is a page: instructions, tools, the description and its size, the skill', (t) => {
+  const { status, stdout, stderr } = runCommand(makeTree(t, TREE), ['try', 'b']);
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  assert.match(stdout, /^What the model of claude-code gets \(protocol [\d-]+\)\n\nInstructions: \d+ characters/);
+  assert.match(
+    stdout,
+    /\nTools: 4, [\d,]+ characters, roughly [\d,]+ tokens\n {2}skills_list {4}List Skills {6}[\d,]+ characters\n/,
+  );
+  assert.match(stdout, /\nDescription of skill: [\d,]+ characters, roughly \d+ tokens\n {2}\| Load a skill: /);
+  assert.match(stdout, /\nResult of loading b: \d+ characters, roughly \d+ tokens\n {2}\| Loading: b\n/);
+});
+
+test('an unknown host is named as such, a skill that does not load is exit 1, and there may be none', (t) => {
+  const tree = makeTree(t, TREE);
+  assert.match(
+    runCommand(tree, ['try', '--as', 'cursor']).stdout,
+    /any other client gets\. Did you mean cursor-vscode\?/,
+  );
+  const { status, stdout } = runCommand(tree, ['try', 'nothing']);
+  assert.equal(status, 1);
+  assert.match(stdout, /\| Skill 'nothing' not found\./);
+  const empty = runCommand(makeTree(t), ['try']);
+  assert.equal(empty.status, 0);
+  assert.match(empty.stdout, /There is no skill to load\.\n$/);
+});
