@@ -1,6 +1,5 @@
 /**
  * The loop guard of hubs that serve hubs: a count of the hubs in front of this one.
- * Owns: how the count travels, and its limit. Leaves alone: who sends it (hub/) and who refuses requests (transports/).
  * Always true: the count that is passed on is higher than every count that was received lately, so in a loop it rises
  * until a hub in the loop refuses it.
  */
@@ -16,22 +15,19 @@ export const MAX_HOPS = 2;
 /** A hub that is refused tries again after a minute at most, so a loop that still exists is not forgotten. */
 export const HOPS_REMEMBERED_MS = 150_000;
 
-export interface Hops {
-  /** The count for upstream servers. */
-  next(): number;
-  /** Takes the count that came with a request; false when the request must be refused. */
-  accept(received: unknown): boolean;
-}
+export type Hops = ReturnType<typeof createHops>;
 
 /** `started`: the count that this process was started with. */
-export function createHops(started: unknown, now: () => number = () => performance.now()): Hops {
+export function createHops(started: unknown, now = () => performance.now()) {
   const base = countIn(started);
   let highest = 0;
   let since = 0;
   const current = () => Math.max(base, now() - since < HOPS_REMEMBERED_MS ? highest : 0);
   return {
+    /** The count for upstream servers. */
     next: () => current() + 1,
-    accept(received) {
+    /** Takes the count that came with a request; false when the request must be refused. */
+    accept(received: unknown): boolean {
       const count = countIn(received);
       if (count > 0 && count >= current()) [highest, since] = [count, now()];
       return count <= MAX_HOPS;

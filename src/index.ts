@@ -3,24 +3,24 @@
  * Owns: which transports and which further sources a server has. Leaves alone: streams and environment, which the caller
  * passes in, and everything behind a request (server.ts).
  */
-import { DEFAULT_ADDRESS, type ListenAddress, type SkillwireOptions, settingsFrom } from './config.ts';
+import { DEFAULT_ADDRESS, type SkillwireOptions, settingsFrom } from './config.ts';
 import { createHops, HOPS_HEADER, HOPS_VARIABLE } from './hops.ts';
 import type { HubSource, HubSourceOptions } from './hub/source.ts';
 import { stackOf } from './log.ts';
-import type { Problem, Source, UpstreamStatus } from './model.ts';
-import type { Handle } from './protocol/index.ts';
+import type { Contribution, Source } from './model.ts';
 import { createServer, type Server } from './server.ts';
 import { SHUTDOWN } from './shutdown.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
 
 export type { Refreshed, Registry } from './catalog/registry.ts';
-export type { ListenAddress, SkillwireOptions } from './config.ts';
+export type { SkillwireOptions } from './config.ts';
 export { createLog, type Level, type Log } from './log.ts';
 export type {
   Contribution,
   ListedSkill,
   Problem,
+  Prompt,
   Resolution,
   Resource,
   Skill,
@@ -28,65 +28,55 @@ export type {
   Source,
   Template,
   Tool,
-  ToolCall,
   UpstreamState,
   UpstreamStatus,
 } from './model.ts';
-export { createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';
+export { type Call as ToolCall, createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';
+export { createMemorySkill } from './skills/memory.ts';
 export type { Listening } from './transports/http/listener.ts';
 export type { AccessLogEntry } from './transports/http/router.ts';
 export { VERSION } from './version.ts';
 
-export interface Skillwire {
-  /** Takes one message and writes the response to the exchange: for transports of your own. */
-  readonly handle: Handle;
-  readonly registry: Server['registry'];
+export interface Skillwire extends Pick<Server, 'handle' | 'registry' | 'status' | 'examine'> {
   /** Serves one client until its input ends or `stop` fires, then closes. */
   serveStdio(pipes: Pipes, stop?: StdioOptions['stop']): Promise<void>;
   /** Serves many clients over streamable HTTP until the result's `close` is called. */
   serveHttp(where?: ServeHttpOptions): Promise<Listening>;
   /** The same over the older HTTP+SSE only. */
   serveSse(where?: ServeHttpOptions): Promise<Listening>;
-  /** The states of the upstream servers. */
-  status(): readonly UpstreamStatus[];
-  /** Reads every file of every skill and returns all problems that are known then. */
-  examine(): Promise<readonly Problem[]>;
   /** Closes every listener after its last response; resolves when the upstream servers have ended. */
   close(): Promise<void>;
 }
 
-export interface ServeHttpOptions extends ListenAddress, Pick<ListenOptions, 'server' | 'onAccess'> {}
+/** Where it listens, and who may use it. Port 0 chooses a free one. */
+export type ServeHttpOptions = Partial<Pick<ListenOptions, ListenName>>;
+type ListenName = 'host' | 'port' | 'allowHosts' | 'allowOrigins' | 'token' | 'noAuth' | 'server' | 'onAccess';
 
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
   const hops = createHops(settings.env[HOPS_VARIABLE]);
   const hub = settings.hub ? [lazyHub({ ...settings, hops })] : [];
-  const { handle, registry, status, health, examine, stop, end } = createServer(settings, [
-    ...hub,
-    ...settings.sources,
-  ]);
+  const server = createServer(settings, [...hub, ...checkedSources(settings.sources)]);
+  const { handle, registry, status, health, examine, stop, end } = server;
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
     token: where.token,
-    health: (isOperator) => ({ ...health(isOperator) }),
+    health,
     isLoop: (headers) => !hops.accept(headers[HOPS_HEADER]),
     onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
     lastResponsesMs: SHUTDOWN.lastResponsesMs,
-    onLast: () => stop(SHUTDOWN.stoppedCallsMs),
+    onLast: () => stop(true),
   });
-  const listeners = new Set<Listening>();
-  const thenEnd = (inner: Listening): Listening => {
-    const listening = {
-      ...inner,
-      async close() {
-        await inner.close();
-        listeners.delete(listening);
-        await end();
-      },
+  const closers = new Set<Listening['close']>();
+  const thenEnd = (listening: Listening): Listening => {
+    const close = async () => {
+      await listening.close();
+      closers.delete(close);
+      await end();
     };
-    listeners.add(listening);
-    return listening;
+    closers.add(close);
+    return { ...listening, close };
   };
   return {
     handle,
@@ -94,8 +84,8 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     status,
     examine,
     async close() {
-      stop(SHUTDOWN.stoppedCallsMs);
-      await Promise.all([...listeners].map((listening) => listening.close()));
+      stop(true);
+      await Promise.all([...closers].map((close) => close()));
       await end();
     },
     // Loaded when called: most programs use stdio and should not wait for an HTTP server to load.
@@ -108,7 +98,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       return thenEnd(await serveSse(handle, listenOptions(where)));
     },
     async serveStdio(pipes, stopSignal = new AbortController().signal) {
-      const onLast = () => stop(stopSignal.aborted ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs);
+      const onLast = () => stop(stopSignal.aborted);
       await serveStdio(handle, pipes, { stop: stopSignal, onLast, lastFlushMs: SHUTDOWN.lastFlushMs });
       await end();
     },
@@ -117,14 +107,53 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
 
 // --- internal ---
 
+/** Every method of a source, and whether it needs it. The compiler finds one that is missing here. */
+const SOURCE_METHODS: Readonly<Record<Exclude<keyof Source, 'name'>, 'needed' | 'optional'>> = {
+  load: 'needed',
+  watched: 'optional',
+  isUnsettled: 'optional',
+  arrived: 'optional',
+  explain: 'optional',
+  onChange: 'optional',
+  followLog: 'optional',
+  status: 'optional',
+  close: 'optional',
+};
+
+/** The embedder's sources, with a check of what they contribute. Methods run on the source itself: it may be of a class. */
+function checkedSources(sources: readonly Source[]): readonly Source[] {
+  if (!Array.isArray(sources)) throw new Error('sources must be a list');
+  return sources.map((source: Source, at) => {
+    const fail = (field: string, what: string) => new Error(`sources[${at}].${field} must be ${what}`);
+    if (typeof source?.name !== 'string') throw fail('name', 'text');
+    const methods = Object.entries(SOURCE_METHODS).flatMap(([name, need]) => {
+      const method: unknown = Reflect.get(source, name);
+      if (method === undefined && need === 'optional') return [];
+      if (typeof method !== 'function') throw fail(name, 'a function');
+      return [[name, method.bind(source)]];
+    });
+    let checked: Contribution | undefined;
+    const load = async () => {
+      const given = await source.load();
+      // Loaded when needed: most servers have no such source.
+      if (given === undefined || given !== checked)
+        checked = (await import('./catalog/source-check.ts')).checkContribution(given);
+      return given;
+    };
+    return { ...Object.fromEntries(methods), name: source.name, load };
+  });
+}
+
 /** The hub's code is loaded with the first refresh, and only where the hub is on. */
 function lazyHub(options: HubSourceOptions): Source {
   let opened: HubSource | undefined;
   let opening: Promise<HubSource> | undefined;
   let onChanged: (reason: string) => void = () => {};
+  let log: Parameters<HubSource['followLog']> | undefined;
   const open = async () => {
     const { createHubSource } = await import('./hub/source.ts');
     opened = createHubSource(options, onChanged);
+    if (log) opened.followLog(...log);
     return opened;
   };
   return {
@@ -135,6 +164,10 @@ function lazyHub(options: HubSourceOptions): Source {
     async load() {
       opening ??= open();
       return (await opening).load();
+    },
+    followLog(...asked) {
+      log = asked;
+      opened?.followLog(...asked);
     },
     status: () => opened?.status() ?? [],
     watched: () => opened?.watched?.() ?? [],

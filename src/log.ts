@@ -5,7 +5,7 @@
  */
 import { printable } from './text.ts';
 
-export const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type Level = (typeof LEVELS)[number];
 
 export type Log = Readonly<Record<Level, (text: string) => void>>;
@@ -23,17 +23,11 @@ export function createLog(
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** The message alone, for people. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Whatever was thrown, as an error. */
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
+export const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
+
+/** The message alone, for people. */
+export const messageOf = (error: unknown) => asError(error).message;
 
 /** With the stack trace, for errors in this program. */
-export function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
+export const stackOf = (error: unknown) => asError(error).stack ?? messageOf(error);

@@ -2,7 +2,7 @@
  * The types that all parts share: skills, tools, problems, sources, and the snapshot of everything that is served.
  * Always true: everything is readonly; a change is a new object.
  */
-import type { Call, EncodedResult } from './protocol/index.ts';
+import type { Call, EncodedResult, LogLevel } from './protocol/index.ts';
 
 /** `mcp`: on an upstream server, which is the provider. */
 export type Location = 'project' | 'global' | 'plugin' | 'custom' | 'mcp';
@@ -21,7 +21,7 @@ export interface Skill {
   readonly description: string;
   /** The agent that the root belongs to by convention: `agents`, `claude`, `codex`, `custom`, … */
   readonly provider: string;
-  /** The upstream server that the skill belongs to, if any. */
+  /** The upstream server that it belongs to, as for tools and resources. */
   readonly server?: string;
   readonly location: Location;
   readonly plugin: Plugin | undefined;
@@ -29,22 +29,19 @@ export interface Skill {
   readonly directory: string;
   readonly file: string;
   /** Equal for two paths of one real directory. */
-  readonly place: string;
-  /** Equal as long as the file's bytes are. */
-  readonly version: string;
+  readonly place: string | bigint;
   /** The whole SKILL.md as it was when scanned; undefined when the limit of texts in memory was reached. */
-  readonly text: string | undefined;
-  /** The text of SKILL.md; throws when the file can no longer be read. */
-  read(): string | Promise<string>;
-  /** SKILL.md and all other files of the skill, as they are now. */
+  readonly bytes: Buffer | undefined;
+  /** The bytes of SKILL.md; throws when the file can no longer be read. */
+  read(): Buffer | Promise<Buffer>;
   readonly files: SkillFiles;
 }
 
-/** The files of one skill. Paths are relative to it, with slashes on every system: `references/forms.md`. */
+/** All files of one skill, as they are now. Paths are relative to it, with slashes on every system. */
 export interface SkillFiles {
   /**
-   * All files with size and digest, of one version of the skill. `records`: the files that the same request has read so
-   * far, by real path; they are not read again, so that two manifests agree about a file that both contain.
+   * All files, of one version of the skill. `records`: the files that the same request has read so far; they are not
+   * read again, so that two manifests agree about a file that both contain.
    */
   manifest(signal: AbortSignal, records?: Map<string, FileRecord>): Promise<ManifestReading>;
   /** `maxBytes`: a longer file is refused without being read. */
@@ -55,23 +52,15 @@ export interface SkillFiles {
   version(path: string): Promise<string | undefined>;
 }
 
-export interface Manifest {
-  /** The front matter of the SKILL.md in `files`, as JSON values. */
-  readonly head: Readonly<Record<string, unknown>>;
-  /** Sorted by path, each once; `dynamic` when the content is made on demand, so that a digest has no meaning. */
-  readonly files: readonly ManifestFile[] | 'dynamic';
-}
-
 export interface ManifestFile extends Pick<FileRecord, 'size' | 'digest'> {
   readonly path: string;
 }
 
-/** What reading one file has given. */
+/** What reading one file has given. `head`: only of a SKILL.md. */
 export interface FileRecord {
   readonly size: number;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
-  /** Only of a SKILL.md. */
   readonly head: FrontMatter | undefined;
 }
 
@@ -81,25 +70,22 @@ export type FrontMatter =
   | { readonly kind: 'unfit'; readonly why: string };
 
 export type ManifestReading =
-  | { readonly kind: 'whole'; readonly manifest: Manifest }
-  /** It can be loaded, but not be listed with digests, and trying again would not help. */
   | {
-      readonly kind: 'unfit';
-      readonly why: string;
-      /** When only its front matter is at fault. */
-      readonly files?: readonly ManifestFile[];
+      readonly kind: 'whole';
+      /** The front matter of the SKILL.md in `files`, as JSON values. */
+      readonly head: Readonly<Record<string, unknown>>;
+      /** Sorted by path, each once; `dynamic` when the content is made on demand, so that a digest has no meaning. */
+      readonly files: readonly ManifestFile[] | 'dynamic';
     }
-  /** Its directory or its SKILL.md is no longer there. */
-  | { readonly kind: 'gone' }
-  /** It kept changing while it was read. */
-  | { readonly kind: 'moving' };
+  /** It loads, but cannot be listed with digests. `files`: when only its front matter is at fault. */
+  | { readonly kind: 'unfit'; readonly why: string; readonly files?: readonly ManifestFile[] }
+  /** `gone`: its directory or its SKILL.md is. `moving`: it kept changing while it was read. */
+  | { readonly kind: 'gone' | 'moving' };
 
 export type FileReading =
-  | { readonly kind: 'read'; readonly bytes: Uint8Array }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'directory' }
-  /** It kept changing while it was read. */
-  | { readonly kind: 'moving' }
+  | { readonly kind: 'read'; readonly bytes: Buffer }
+  /** `moving`: it kept changing while it was read. */
+  | { readonly kind: 'missing' | 'directory' | 'moving' }
   | { readonly kind: 'refused'; readonly why: string };
 
 export interface SkillChild {
@@ -116,13 +102,12 @@ export interface Problem {
   readonly mild?: true;
 }
 
-/** A directory whose changes cause a refresh. */
+/** A directory whose changes, or those of one entry in it alone, cause a refresh. */
 export interface Watched {
   readonly directory: string;
-  /** Changes of this entry alone cause a refresh. */
   readonly only?: string;
-  /** The directory's device and inode when it was scanned: a watch sees no changes in a directory that replaced it. */
-  readonly identity: string | undefined;
+  /** Which directory it was when it was scanned: a watch sees no changes in a directory that replaced it. */
+  readonly identity: bigint | undefined;
 }
 
 /** Everything that a source has at one moment. */
@@ -131,7 +116,8 @@ export interface Contribution {
   readonly resources?: readonly Resource[];
   readonly templates?: readonly Template[];
   readonly tools?: readonly Tool[];
-  /** Names of all upstream servers, also of those that are not connected. */
+  readonly prompts?: readonly Prompt[];
+  /** The names of all upstream servers, connected or not. */
   readonly servers?: readonly string[];
   readonly problems?: readonly Problem[];
 }
@@ -153,14 +139,26 @@ export interface Source {
   isUnsettled?(): boolean;
   /** Resolves when the source has everything that it has at the start. The first lists wait for it, up to a second. */
   arrived?(): Promise<unknown>;
-  /** The server that a tool or skill of that name would be on; undefined when no server of this source has such names. */
+  /** The server that a tool, prompt or skill of that name would be on; undefined when no server has such names. */
   explain?(name: string): Owner | undefined;
   /** Called once, before the first load. The source calls `changed` when `load` would return something new. */
   onChange?(changed: (reason: string) => void): void;
-  /** The states of the upstream servers behind this source. */
+  /**
+   * From now on, log messages of this level and above that belong to no request go to `send`; none when the level is
+   * undefined.
+   */
+  followLog?(level: LogLevel | undefined, send: (message: LogMessage) => void): void;
+  /** Of the upstream servers behind this source. */
   status?(): readonly UpstreamStatus[];
   /** Called after the last response: the source ends what it has started, and the promise resolves when that is done. */
   close?(): Promise<void>;
+}
+
+/** The parameters of `notifications/message`. */
+export interface LogMessage {
+  readonly level: LogLevel;
+  readonly logger: string;
+  readonly data: unknown;
 }
 
 /** A skill and the shortest name that loads it. */
@@ -179,6 +177,10 @@ export interface Names {
   readonly listed: readonly ListedSkill[];
   /** Without the skills that another skill of the same provider hides: these are in the description and are prompts. */
   readonly visible: readonly ListedSkill[];
+  /** Skills that are not listed because they are another path to, or a folded copy of, one that is: each with that one. */
+  readonly originals: ReadonlyMap<Skill, Skill>;
+  /** Names that mean several skills, and skills that another one hides. */
+  readonly problems: readonly Problem[];
   resolve(name: string): Resolution;
   /** Ids that are similar to `name`, the most similar first. */
   near(name: string): readonly string[];
@@ -189,19 +191,25 @@ export interface SkillUris {
   /** `skill://claude/pdf` and its skill, sorted by URI. */
   readonly roots: ReadonlyMap<string, ListedSkill>;
   rootOf(skill: Skill): string | undefined;
+  /** Skills that cannot be in `skills/list`. */
+  readonly problems: readonly Problem[];
 }
 
 export interface Snapshot {
   readonly generation: number;
+  /** Every source had arrived, or had had its time to: no client is listed an earlier snapshot. */
+  readonly isComplete: boolean;
   readonly names: Names;
   readonly uris: SkillUris;
   /** Resources that are not files of skills, by URI. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** Sorted, each once. The first that matches a URI reads it. */
   readonly templates: readonly Template[];
-  /** The upstream servers that are configured, whether they are connected or not. */
+  /** All that are configured, connected or not. */
   readonly servers: readonly string[];
   readonly tools: readonly Tool[];
+  /** Those that are not skills, each name once. */
+  readonly prompts: readonly Prompt[];
   readonly problems: readonly Problem[];
 }
 
@@ -215,13 +223,21 @@ export interface ResourceDefinition {
   readonly [extra: string]: unknown;
 }
 
-/** A resource of a source. A new object under the same URI means that its content has changed. */
+/** Without `updates`, a new object under the same URI means that its content has changed. */
 export interface Resource {
-  /** The upstream server that the resource belongs to, if any. */
   readonly server?: string;
   readonly definition: ResourceDefinition;
   /** The result of `resources/read`. */
   read(call: Call): object | Promise<object>;
+  readonly updates?: Updates;
+}
+
+/** Changes of a resource that its server announces. */
+export interface Updates {
+  /** The same as long as they are announced by the same server. */
+  readonly origin: object;
+  /** Calls `changed` at each until the signal fires. Rejects, with a reason for people, when the server announces none. */
+  follow(changed: () => void, until: AbortSignal): Promise<void>;
 }
 
 export interface TemplateDefinition {
@@ -232,13 +248,31 @@ export interface TemplateDefinition {
 
 /** Resources that are not listed one by one. */
 export interface Template {
-  /** The upstream server that the template belongs to, if any. */
   readonly server?: string;
   readonly definition: TemplateDefinition;
-  /** Whether the URI may be one of these resources. */
   matches(uri: string): boolean;
-  /** The result of `resources/read`. */
   read(uri: string, call: Call): object | Promise<object>;
+  updatesOf?(uri: string): Updates;
+  /** The result of `completion/complete`. Without it, there are no values to offer. */
+  complete?(call: Call): object | Promise<object>;
+}
+
+export interface PromptDefinition {
+  /** The plain spelling; some clients are shown another. Filters compare what is behind `server:`. */
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly object[];
+  readonly [extra: string]: unknown;
+}
+
+export interface Prompt {
+  readonly server?: string;
+  readonly definition: PromptDefinition;
+  /** The result of `prompts/get`. */
+  get(call: Call): object | Promise<object>;
+  /** As of a template. */
+  complete?(call: Call): object | Promise<object>;
 }
 
 export type UpstreamState = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
@@ -257,6 +291,7 @@ export interface UpstreamStatus {
   readonly tools: number;
   readonly resources: number;
   readonly templates: number;
+  readonly prompts: number;
   readonly skills: number;
   readonly protocol?: string;
   readonly server?: { readonly name: string; readonly version: string };
@@ -264,8 +299,9 @@ export interface UpstreamStatus {
 
 /** How tools are shown to one client. */
 export interface ToolView {
-  readonly describe: 'full' | 'compact' | 'list';
-  /** The limit of a compact description, in characters. */
+  /** `auto`: full while that fits the budget, else compact. */
+  readonly describe: 'auto' | 'full' | 'compact' | 'list';
+  /** In characters. */
   readonly budget: number;
   /** The client accepts structured content that is not an object. */
   readonly anyStructure?: boolean;
@@ -275,17 +311,6 @@ export interface ToolView {
   shows(name: string): boolean;
 }
 
-/** A tool as `tools/list` gives it. */
-export interface ToolDefinition {
-  readonly name: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  readonly inputSchema: object;
-  readonly outputSchema?: object | undefined;
-  readonly annotations?: object | undefined;
-  readonly [extra: string]: unknown;
-}
-
 export interface ToolResult {
   readonly content: readonly object[];
   readonly structuredContent?: unknown;
@@ -293,33 +318,25 @@ export interface ToolResult {
   readonly [extra: string]: unknown;
 }
 
-/** Instead of a result, a request for input that the client must answer first. */
-export interface InputRequest {
-  readonly resultType: string;
-  readonly [extra: string]: unknown;
-}
-
-export type ToolOutcome = ToolResult | InputRequest | EncodedResult;
-
-/** One `tools/call`, with everything that the client has sent. */
-export type ToolCall = Call;
+/** With a `resultType` it is not a result but, for example, a request for input that the client must answer first. */
+export type ToolOutcome =
+  | ToolResult
+  | { readonly resultType: string; readonly [extra: string]: unknown }
+  | EncodedResult;
 
 /** A source's tool needs `name`, `inputSchema`, `run` and, for the model, a `description`. */
 export interface Tool {
-  /** The plain spelling; some clients are shown another. */
+  /** The plain spelling; some clients are shown another. Filters compare what is behind `server:`. */
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: object;
   readonly outputSchema?: object;
   readonly annotations?: object;
-  /** The upstream server that the tool belongs to. */
   readonly server?: string;
-  /** The tool's name on that server. Filters compare it; without it, `name`. */
-  readonly short?: string;
   /** The tool runs on a snapshot that is refreshed for the call. Only for the server's own tools. */
   readonly fresh?: boolean;
   /** Members of the definition that depend on the snapshot or on the client. */
-  define?(snapshot: Snapshot, view: ToolView): Partial<ToolDefinition>;
-  run(args: unknown, snapshot: Snapshot, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
+  define?(snapshot: Snapshot, view: ToolView): Readonly<Record<string, unknown>>;
+  run(args: unknown, snapshot: Snapshot, call: Call): ToolOutcome | Promise<ToolOutcome>;
 }

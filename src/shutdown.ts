@@ -12,10 +12,7 @@ export const SHUTDOWN = {
   lastResponsesMs: 2500,
   /** After a signal: the process exits. */
   exitMs: 3000,
-  /**
-   * After the client has closed its end of the pipe: calls that still wait for an upstream server fail. The client may
-   * still read the responses to its last requests, so this is longer than after a signal.
-   */
+  /** After the client has closed its end of the pipe, the same as stoppedCallsMs; it may still read the last responses. */
   lastCallsMs: 10_000,
   /** After the client has closed its end of the pipe: it may take no byte of the last responses for this long. */
   lastFlushMs: 10_000,

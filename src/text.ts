@@ -9,8 +9,10 @@
  * descriptions, ours and those of upstream servers) passes through here. Line breaks and tabs stay.
  */
 export function visible(text: string): string {
+  // This test is enough for nearly every text.
+  if (!SUSPECT.test(text)) return text;
   const whole = text.isWellFormed() ? text : text.toWellFormed();
-  // One test is enough for nearly every text. Runs come last: removing a character can make two of them one.
+  // Runs come last: removing a character can make two of them one.
   return INVISIBLE.test(whole)
     ? whole.replace(LINE_BREAK, '\n').replace(INVISIBLE_ALL, '').replace(HIDING_RUNS, '')
     : whole;
@@ -23,12 +25,10 @@ export function visibleLine(text: string): string {
   return UNEVEN.test(clean) ? clean.replace(/\s+/g, ' ').trim() : clean;
 }
 
-/**
- * The text in Unicode's composed form (NFC), for comparing. A text with more combining marks in a row than any script
- * has stays as it is: composing takes time quadratic in such a run.
- */
+/** In Unicode's composed form (NFC), for comparing. */
 export function composed(text: string): string {
   if (!MAY_COMPOSE.test(text)) return text;
+  // More combining marks in a row than any script has: composing takes time quadratic in such a run.
   // Compiled when first used: compiling this pattern takes longer than loading most modules.
   return /\p{M}{31}/u.test(text) ? text : text.normalize('NFC');
 }
@@ -41,14 +41,24 @@ export function printableJson(value: unknown): string {
   );
 }
 
-/** One line in which control and direction-changing characters are shown as escapes: for a terminal, a header, a log. */
+/** One line in which characters that a terminal obeys are shown as escapes. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => ESCAPES.get(char) ?? escapeOf(char));
+  return text.replace(UNPRINTABLE, (char) => ESCAPES[char] ?? escapeOf(char));
 }
 
 /** `printable`, with each run of white space as one space. */
 export function oneLine(text: string): string {
   return printable(text.replace(/\s+/g, ' ').trim());
+}
+
+/** What was asked for, as an error repeats it: on one line, and enough to recognise it. */
+export function echo(text: string): string {
+  return shorten(oneLine(text), LONGEST_ECHO);
+}
+
+/** "1 skill", "3 skills". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** At most `length` characters, cut between characters, with an ellipsis where text is missing. */
@@ -93,6 +103,9 @@ export function hashOf(text: string): string {
 
 // --- internal ---
 
+// A name or a path may have thousands of characters.
+const LONGEST_ECHO = 200;
+
 const ENCODER = new TextEncoder();
 
 // By row: C0 without tab and line feed, DEL, C1; soft hyphen, grapheme joiner, Arabic letter mark; fillers and vowels
@@ -115,6 +128,11 @@ const INVISIBLE_SET =
 // Text has at most a variation selector and a joiner in a row. Longer runs, and runs of one kind, can hide a message.
 const HIDING_RUN = '[\\u200c\\u200d\\ufe00-\\ufe0f]{3,}|[\\u200c\\u200d]{2}|[\\ufe00-\\ufe0f]{2}';
 const INVISIBLE = new RegExp(`${INVISIBLE_SET}|${HIDING_RUN}`);
+// Every character that these can begin with, in few and coarse ranges: a long list takes ten times as long to test.
+const SUSPECT = new RegExp(
+  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f-\\u036f\\u061c-\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
+    '\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f\\ufeff\\uffa0-\\uffff]',
+);
 const INVISIBLE_ALL = new RegExp(INVISIBLE_SET, 'g');
 const HIDING_RUNS = new RegExp(HIDING_RUN, 'g');
 // Vertical tab, form feed and "next line" end lines too. Without a line break in their place, two words would be joined.
@@ -131,11 +149,7 @@ const MAY_COMPOSE = new RegExp(
 
 // C0, DEL and C1 drive terminals; U+2028/9 break lines; bidi controls reorder what is read; the rest cannot be seen.
 const UNPRINTABLE = new RegExp(`[\\t\\n]|${INVISIBLE_SET}`, 'g');
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', ' '],
-]);
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': ' ' };
 
 const escapeOf = (char: string) => {
   const code = (char.codePointAt(0) ?? 0).toString(16).padStart(4, '0');

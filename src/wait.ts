@@ -1,4 +1,4 @@
-/** Timers and signals as promises. */
+/** Timers and signals as promises, and time as a value: what takes a clock lets a test decide when time passes. */
 import { asError } from './log.ts';
 
 export function delay(milliseconds: number): Promise<void> {
@@ -29,3 +29,20 @@ export function whenAborted(signal: AbortSignal): Promise<Error> {
   if (signal.aborted) return Promise.resolve(asError(signal.reason));
   return new Promise((done) => signal.addEventListener('abort', () => done(asError(signal.reason)), { once: true }));
 }
+
+export interface Clock {
+  /** Milliseconds since some fixed moment. */
+  now(): number;
+  delay(milliseconds: number): Promise<void>;
+  /** Calls `act` once, later; gives a function that cancels it. A timer does not keep the process alive. */
+  timer(milliseconds: number, act: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  delay,
+  timer(milliseconds, act) {
+    const timer = setTimeout(act, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+};
