@@ -21,7 +21,7 @@ export function install() {
   const installed = join(top, 'node_modules', '.package-lock.json');
   if (isNewer(installed, [join(top, 'package-lock.json')])) return;
   console.error('skillwire: installing packages');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--json=false']);
 }
 
 export function build() {

@@ -1,5 +1,6 @@
 /**
- * `npm run readme`: writes into the README what is read off the code: the table of options and the auditor's path.
+ * `npm run readme`: writes into the README what is read off the code: the tables of options and of the rules of `check`,
+ * the auditor's path, and the last kept measurements.
  * With `--check` it writes nothing, and fails when the README says something else.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,8 @@ if (!check) {
 }
 const file = join(top, 'README.md');
 const before = readFileSync(file, 'utf8');
-const after = put(put(before, 'options', await optionTable()), 'audit', auditPath());
+const parts = { options: await optionTable(), rules: await ruleTable(), audit: auditPath(), bench: benchTable() };
+const after = Object.entries(parts).reduce((text, [name, content]) => put(text, name, content), before);
 if (!check) writeFileSync(file, after);
 else if (after !== before) {
   console.error('the README differs from the code; run: npm run readme');
@@ -24,6 +26,34 @@ else if (after !== before) {
 
 // --- internal ---
 
+/** What `npm run bench -- --keep` has written: every row beside what it is compared with, and the peers. */
+function benchTable() {
+  const { node, processor, versions, rows } = JSON.parse(
+    readFileSync(join(top, 'scripts', 'bench', 'results.json'), 'utf8'),
+  );
+  const names = new Set(rows.flatMap((row) => Object.keys(row.values)));
+  const peers = [...names].filter((name) => /^(?:sdk-|fastmcp|hub-sdk)/.test(name));
+  const cells = rows.map(({ label, unit, by, against, values, ratio, target, ok }) => [
+    label,
+    amount(values.ours?.[by], unit),
+    amount(values[against]?.[by], unit),
+    ratio ? `${(ratio[by] ?? ratio.best).toFixed(2)}x` : '',
+    target === undefined ? '' : `${target}${ok ? '' : ' (missed)'}`,
+    ...peers.map((name) => amount(values[name]?.[by], unit)),
+  ]);
+  const head = ['', 'skillwire', 'bare Node', 'ratio', 'target', ...peers];
+  const line = (all) => `| ${all.join(' | ')} |`;
+  const about = `Node ${node}, ${processor}; ${Object.entries(versions)
+    .map((one) => one.join(' '))
+    .join(', ')}.`;
+  return [about, '', line(head), line(head.map(() => '---')), ...cells.map(line), ''].join('\n');
+}
+
+function amount(value, unit) {
+  if (value === undefined) return '';
+  return `${Number(value.toPrecision(3)).toLocaleString('en')} ${unit}`.trimEnd();
+}
+
 /** Replaces what stands between `<!-- name -->` and `<!-- /name -->`. */
 function put(text, name, content) {
   const marked = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
@@ -31,11 +61,39 @@ function put(text, name, content) {
   return text.replace(marked, (_all, begin, end) => `${begin}${content}${end}`);
 }
 
+async function ruleTable() {
+  const { RULES } = await import(join(top, 'dist', 'cli', 'check', 'rules.js'));
+  const rows = Object.entries(RULES).map(([rule, { severity, about }]) => `| ${severity} | \`${rule}\` | ${about} |\n`);
+  return `| level | rule | a \`SKILL.md\` |\n|---|---|---|\n${rows.join('')}`;
+}
+
+/** The commands, the options of `serve`, and what the other commands have besides. */
 async function optionTable() {
+  const { COMMANDS } = await import(join(top, 'dist', 'cli', 'commands.js'));
   const { optionRows } = await import(join(top, 'dist', 'cli', 'options.js'));
   const cell = (text) => text.replaceAll('|', '\\|');
-  const rows = optionRows().map(([flag, help]) => `| \`${cell(flag)}\` | ${cell(help)} |`);
-  return ['| option | meaning |', '|---|---|', ...rows, ''].join('\n');
+  const table = (head, rows) => [
+    `| ${head} | meaning |`,
+    '|---|---|',
+    ...rows.map(([left, right]) => `| \`${cell(left)}\` | ${cell(right)} |`),
+    '',
+  ];
+  const [serve, ...others] = COMMANDS;
+  const named = ({ name, words = '' }) => `skillwire ${name} ${words}`.trim();
+  const own = others.flatMap(({ name, options }) => {
+    const added = Object.fromEntries(
+      Object.entries(options).filter(([option]) => !Object.hasOwn(serve.options, option)),
+    );
+    return optionRows(added).map(([flag, help]) => [`${name} ${flag}`, help]);
+  });
+  return [
+    ...table(
+      'command',
+      COMMANDS.map((one) => [named(one), one.help]),
+    ),
+    ...table('option of serve', optionRows(serve.options)),
+    ...table('option of another command', own),
+  ].join('\n');
 }
 
 function auditPath() {

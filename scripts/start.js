@@ -4,4 +4,6 @@ import { build, install, top } from './prepare.js';
 
 install();
 build();
-await import(join(top, 'dist', 'skillwire.cjs'));
+// What the program tells people to run is the built file.
+process.argv[1] = join(top, 'dist', 'skillwire.cjs');
+await import(process.argv[1]);

@@ -31,6 +31,8 @@ export function runTests(words, flags = [], env = {}) {
     [
       '--enable-source-maps',
       '--test',
+      // A test that hangs fails instead of stopping all others for ever. The slowest file takes a minute on a busy machine.
+      '--test-timeout=300000',
       // Most tests wait for a child, not for a processor; left alone the runner would do one file at a time on two.
       `--test-concurrency=${availableParallelism() + 2}`,
       '--test-reporter=spec',

@@ -45,7 +45,7 @@ const GROUPS = [
       { name: 'text that is shown to models and terminals', boundary: true, holds: below('text.ts', 'log.ts') },
       {
         name: 'types, names, addresses, search',
-        holds: below('model.ts', 'version.ts', 'clock.ts', 'compare.ts', 'wait.ts', 'skills/'),
+        holds: below('model.ts', 'version.ts', 'compare.ts', 'wait.ts', 'skills/'),
       },
       { name: 'the snapshot and its refresh', holds: below('catalog/') },
       { name: 'tools', holds: below('tools/') },
@@ -60,7 +60,7 @@ const GROUPS = [
   {
     title: 'What the hub adds',
     parts: [
-      { name: 'configuration and trust', boundary: true, holds: below('hub/config/') },
+      { name: 'configuration and trust', boundary: true, holds: below('hub/config/', 'files/') },
       { name: 'connections to servers', boundary: true, holds: below('hub/connection/') },
       { name: 'what servers list and answer', boundary: true, holds: below('hub/upstream/') },
       { name: 'the hub itself', holds: below('hub/', 'hops.ts') },
@@ -68,6 +68,11 @@ const GROUPS = [
   },
   {
     title: 'The rest of the program and of the library',
-    parts: [{ name: 'commands and entries', holds: () => true }],
+    parts: [
+      { name: 'compiled code that is kept for the next start', boundary: true, holds: below('cli/compile-cache.ts') },
+      { name: 'the files that `check` reads and mends', boundary: true, holds: below('cli/check/') },
+      { name: 'configuration files of clients', boundary: true, holds: below('cli/setup/', 'cli/replace-file.ts') },
+      { name: 'commands and entries', holds: () => true },
+    ],
   },
 ];

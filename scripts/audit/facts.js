@@ -31,7 +31,11 @@ export function runtimePackages() {
 /** Every named number that bounds something: `{ path, name, value, reason }`. */
 export function limits(modules) {
   const found = [...modules].flatMap(([path, { text }]) => [...constantsIn(path, text), ...membersIn(path, text)]);
-  const values = new Map();
+  // Files name these two for themselves.
+  const values = new Map([
+    ['KIB', 1024],
+    ['MIB', 1024 * 1024],
+  ]);
   const read = ({ name, expression }) => {
     const known = expression.replace(/\b[A-Z][A-Z0-9_]+\b/g, (other) => values.get(other) ?? other);
     // Digits and arithmetic alone: nothing of the source is run.
@@ -45,7 +49,7 @@ export function limits(modules) {
 
 // --- internal ---
 
-const LIMIT = /^(?:MAX|MOST|LONGEST|SHORTEST|FEWEST|LEAST)_|_(?:MS|BYTES|CHARACTERS|LIMIT)$/;
+const LIMIT = /^(?:MAX|MOST|LONGEST|SHORTEST|FEWEST|LEAST)_|_(?:MS|BYTES|CHARACTERS|LIMIT|BUDGET|PER_TURN)$/;
 
 function constantsIn(path, text) {
   const all = text.matchAll(/^(export )?const ([A-Z][A-Z0-9_]*)(?:: number)? = ([^;\n]+);(?: \/\/ (.*))?$/gm);
@@ -62,7 +66,7 @@ function constantsIn(path, text) {
 /** Members of tables of limits: `export const LIMITS = { headersMs: 10_000, … }`. */
 function membersIn(path, text) {
   const tables = text.matchAll(
-    /^export const ([A-Z][A-Z0-9_]*(?:LIMITS|MS|TIMES|TIMEOUTS)|LIMITS)\b[^=\n]*= \{\n([\s\S]*?)^\}/gm,
+    /^export const ([A-Z][A-Z0-9_]*(?:LIMITS|MS|TIMES|TIMEOUTS)|LIMITS|SHUTDOWN)\b[^=\n]*= \{\n([\s\S]*?)^\}/gm,
   );
   return [...tables].flatMap(([, table, body]) =>
     [...body.matchAll(/^ {2}(\w+): ([^,\n]+),(?: \/\/ (.*))?$/gm)].map(

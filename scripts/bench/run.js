@@ -7,7 +7,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, install } from '../prepare.js';
 import { installPeers } from './lib/peers.js';
@@ -24,6 +25,8 @@ import { start } from './phases/start.js';
 import { drawPlot } from './plot.js';
 import { formatTable, makeRow, missingTargets } from './report.js';
 
+const here = dirname(fileURLToPath(import.meta.url));
+
 const PHASES = [start, memory, requests, scale, refresh, http, hub, exit, size];
 
 // Three installed peers and the skills come to 300 MB.
@@ -37,7 +40,8 @@ phases: ${PHASES.map(({ name }) => name).join(' ')} (all when none is named)
 --peers DIR  install those here and use them again next time
 --node FILE  run every server with this Node
 --json FILE  write all numbers
---svg FILE   write the plot`;
+--svg FILE   write the plot
+--keep       write both beside this script, for the README`;
 
 const options = readOptions();
 if (options !== undefined) process.exitCode = await main(options);
@@ -152,6 +156,11 @@ function report({ rows, failures, peers }, node, phases, values) {
   };
   if (values.json) writeFileSync(values.json, `${JSON.stringify(result, null, 1)}\n`);
   if (values.svg) writeFileSync(values.svg, drawPlot(result));
+  if (values.keep) {
+    const withoutSamples = (name, value) => (name === 'samples' ? undefined : value);
+    writeFileSync(join(here, 'results.json'), `${JSON.stringify(result, withoutSamples, 1)}\n`);
+    writeFileSync(join(here, 'results.svg'), drawPlot(result));
+  }
   return values.check && missed.length + missing.length > 0 ? 1 : 0;
 }
 
@@ -174,6 +183,7 @@ function readOptions() {
         node: { type: 'string' },
         json: { type: 'string' },
         svg: { type: 'string' },
+        keep: { type: 'boolean', default: false },
       },
     });
     const unknown = positionals.filter((name) => !PHASES.some((phase) => phase.name === name));

@@ -1,6 +1,6 @@
 /**
- * The two programs that are shipped, each in one file that can be read: dist/skillwire.cjs, and dist/skillwire-stdio.cjs
- * for stdio alone; dist/SHA256SUMS beside them.
+ * The files that are shipped, each of which can be read: dist/skillwire.cjs with the files that it loads, of which
+ * dist/skillwire-stdio.cjs is also a program of its own; dist/SHA256SUMS beside them.
  * Always true:
  * - the code is what esbuild makes of src/ without minifying, with the comments that stand before statements;
  * - equal sources give equal bytes, whatever directory they are in and whatever Node builds them;
@@ -9,35 +9,29 @@
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { build, transformSync } from 'esbuild';
 import { top } from '../prepare.js';
 import { markComments, unmarkComments } from './comments.js';
 import { tameYaml } from './js-yaml.js';
+import { assignModules, PARTS } from './parts.js';
 
-const PROGRAMS = [
-  { entry: 'src/cli.ts', file: 'skillwire.cjs', title: 'every agent skill on a machine behind one MCP server.' },
-  {
-    entry: 'src/stdio.ts',
-    file: 'skillwire-stdio.cjs',
-    title: 'the same on stdin and stdout alone: no network, no processes.',
-  },
-];
+const { fileOf, exported } = assignModules();
 
-async function bundle(entry, title) {
-  const bare = await esbuild(entry, 'none', []);
-  const commented = await esbuild(entry, 'inline', [markComments]);
-  const code = unmarkComments(commented.code);
+async function bundle({ file, title, main }) {
+  const bare = await esbuild(file, main, 'none', []);
+  const commented = await esbuild(file, main, 'inline', [markComments]);
+  const code = inAscii(unmarkComments(commented.code));
   // Comments are carried through by rewriting their first characters. This proves that nothing but comments changed.
-  if (withoutComments(code) !== withoutComments(bare.code)) throw new Error(`${entry}: the comments changed the code`);
-  const [, body = code] = /^(?:#!.*\n)?([\s\S]*)$/.exec(code) ?? [];
-  return `#!/usr/bin/env node\n${header(title, packagesIn(commented.inputs))}${body}`;
+  if (withoutComments(code) !== withoutComments(bare.code)) throw new Error(`${file}: the comments changed the code`);
+  const mark = main === undefined ? '' : '#!/usr/bin/env node\n';
+  return `${mark}${header(file, title, packagesIn(commented.inputs))}${code}`;
 }
 
-async function esbuild(entry, legalComments, plugins) {
+async function esbuild(file, main, legalComments, plugins) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: top,
-    entryPoints: [entry],
+    stdin: { contents: entryOf(file, main), resolveDir: top, sourcefile: file },
     bundle: true,
     write: false,
     metafile: true,
@@ -48,16 +42,50 @@ async function esbuild(entry, legalComments, plugins) {
     logLevel: 'warning',
     // The path of a module is a comment in the output: it must not depend on where node_modules really is.
     preserveSymlinks: true,
-    // All modules are in the one file. What is imported later is only run later.
+    // All modules of a file are in it. What is imported later is only run later.
     supported: { 'dynamic-import': false },
+    define: { 'import.meta.dirname': '__dirname' },
     legalComments,
-    plugins: [tameYaml, ...plugins],
+    plugins: [tameYaml, fromOtherFiles(file), ...plugins],
   });
   return { code: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
 }
 
+/** Runs the main module, if the file has one, and exports by path what other files import. */
+function entryOf(file, main) {
+  const exports = [...exported.get(file)].sort().map((path) => `export * as ${JSON.stringify(path)} from './${path}';`);
+  // The stdio server is a program of its own and the base of the other one, which only wants its modules.
+  if (main === 'src/stdio.ts')
+    return [`import { main } from './${main}';`, ...exports, 'if (require.main === module) void main();'].join('\n');
+  return [...(main === undefined ? [] : [`import './${main}';`]), ...exports].join('\n');
+}
+
+/** A plugin of esbuild: a module of another file is taken from the exports of that file. */
+const fromOtherFiles = (file) => ({
+  name: 'from-other-files',
+  setup(builder) {
+    builder.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir }) => {
+      const module = relative(top, resolve(resolveDir, path)).replaceAll('\\', '/');
+      return fileOf(module) === file ? undefined : { path: module, namespace: 'other-file' };
+    });
+    builder.onResolve({ filter: /^\.\/skillwire[\w-]*\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    builder.onLoad({ filter: /.*/, namespace: 'other-file' }, ({ path }) => ({
+      contents: `module.exports = require('./${fileOf(path)}')[${JSON.stringify(path)}];`,
+      resolveDir: top,
+    }));
+  },
+});
+
 function withoutComments(code) {
   return transformSync(code, { legalComments: 'none', minifyWhitespace: true }).code;
+}
+
+/** esbuild escapes other characters in texts. In comments they would make the whole file take twice the memory. */
+function inAscii(code) {
+  const text = code.replaceAll('\u2026', '...').replaceAll('\u00b5', 'u');
+  const other = /[^\x00-\x7f]/.exec(text);
+  if (other) throw new Error(`a comment has the character ${other[0]}, which is not ASCII`);
+  return text;
 }
 
 /** Names of the packages that have a module in the bundle. */
@@ -66,10 +94,10 @@ function packagesIn(inputs) {
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
-function header(title, packages) {
+function header(file, title, packages) {
   const { version } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8'));
   const lines = [
-    `skillwire ${version}: ${title}`,
+    `skillwire ${version}, ${file}: ${title}`,
     '',
     'Made from src/ by scripts/bundle/bundle.js; a comment names the file that each part comes from.',
     'The licence of skillwire, then those of the packages that have code in this file.',
@@ -94,10 +122,10 @@ function licence(name, version, folder) {
 const out = resolve(process.argv[2] ?? join(top, 'dist'));
 mkdirSync(out, { recursive: true });
 const sums = [];
-for (const { entry, file, title } of PROGRAMS) {
-  const text = await bundle(entry, title);
-  writeFileSync(join(out, file), text);
-  chmodSync(join(out, file), 0o755);
-  sums.push(`${createHash('sha256').update(text).digest('hex')}  ${file}\n`);
+for (const part of PARTS) {
+  const text = await bundle(part);
+  writeFileSync(join(out, part.file), text);
+  if (part.main) chmodSync(join(out, part.file), 0o755);
+  sums.push(`${createHash('sha256').update(text).digest('hex')}  ${part.file}\n`);
 }
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));

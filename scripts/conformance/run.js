@@ -19,11 +19,13 @@ const [LEGACY, MODERN] = ['2025-11-25', '2026-07-28'];
 /** They ask for what any server has. */
 const ON_PROGRAM = [
   'server-initialize',
+  'logging-set-level',
   'server-session-lifecycle',
   'ping',
   'tools-list',
   'resources-list',
   'prompts-list',
+  'logging-set-level',
   'server-sse-multiple-streams',
   'dns-rebinding-protection',
   'sep-2164-resource-not-found',
@@ -44,6 +46,7 @@ const ON_FIXTURE = [
   'tools-call-mixed-content',
   'tools-call-error',
   'tools-call-with-progress',
+  'tools-call-with-logging',
   'json-schema-2020-12',
   'resources-read-text',
   'resources-read-binary',
@@ -51,6 +54,10 @@ const ON_FIXTURE = [
   'resources-subscribe',
   'resources-unsubscribe',
   'prompts-get-simple',
+  'prompts-get-with-args',
+  'prompts-get-embedded-resource',
+  'prompts-get-with-image',
+  'completion-complete',
   'http-custom-header-server-validation',
 ];
 
@@ -71,9 +78,6 @@ const AS_CLIENT = [
 
 /** What this server does not do, and so cannot be asked. The README says the same. */
 const LEFT_OUT = [
-  [/^(logging-set-level|tools-call-with-logging)$/, 'no logging over MCP: the log is on stderr'],
-  [/^completion-complete$/, 'nothing to complete: skills take no arguments'],
-  [/^prompts-get-/, 'prompts are skills: text, without arguments'],
   [/^(tools-call-sampling|tools-call-elicitation|elicitation-)/, 'it asks nothing of clients'],
   [/^input-required-result-/, 'it asks nothing of clients'],
   [/^server-sse-polling$/, 'streams do not resume: an answer that was cut off is asked for again'],
@@ -273,5 +277,5 @@ function installSuite() {
   };
   if (Object.entries(dependencies).every(isThere)) return;
   console.error('skillwire: installing the conformance suite');
-  run('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund', '--loglevel=error']);
+  run('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund', '--loglevel=error', '--json=false']);
 }

@@ -1,12 +1,13 @@
 /** A client of a few lines: enough JSON-RPC over a child's pipes to list tools and call them. */
-export function connect(child) {
+export function connect(child, onNotification = () => {}) {
   const open = new Map();
   let rest = '';
   let last = 0;
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop();
-    for (const line of lines) settle(JSON.parse(line));
+    for (const message of lines.map((line) => JSON.parse(line)))
+      message.id === undefined ? onNotification(message) : settle(message);
   });
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
@@ -35,8 +36,13 @@ export function connect(child) {
     request,
     async initialize() {
       const clientInfo = { name: 'hosts-check', version: '1.0.0' };
-      await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }, 10_000);
+      const hello = await request(
+        'initialize',
+        { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+        10_000,
+      );
       send({ method: 'notifications/initialized' });
+      return hello;
     },
   };
 }
