@@ -5,41 +5,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import {
-  MAX_CURSOR,
-  MAX_DESCRIPTION,
-  MAX_EXPRESSIONS,
-  MAX_ITEM_BYTES,
-  MAX_ITEMS,
-  MAX_LIST_BYTES,
-  MAX_MATCHED_URI,
-  MAX_PAGES,
-  MAX_RELIST_MS,
-  MAX_TEMPLATE,
-  MAX_TEMPLATES,
-  MAX_TITLE,
-  MAX_URI,
-  MIN_RELIST_MS,
-} from '../src/hub/upstream/limits.ts';
-import { MAX_LINE } from '../src/protocol/index.ts';
-import {
-  LONGEST_ADDRESSED,
-  MAX_COMPARED,
-  MAX_DEPTH,
-  MAX_DIRECTORIES,
-  MAX_FILE_BYTES,
-  MAX_HEAD,
-  MAX_SKILL_BYTES,
-  MAX_SKILL_DIRECTORIES,
-  MAX_SKILL_FILES,
-  MAX_SKILL_TOTAL,
-  MAX_TEXT_HELD,
-  MOST_DIGESTS,
-  MOST_NAMED,
-  MOST_SEGMENTS,
-  SETTLE_MS,
-} from '../src/skills/limits.ts';
-import { MAX_BODIES, MAX_READ_BYTES } from '../src/tools/limits.ts';
 import { VERSION } from '../src/version.ts';
 import { allLimits, auditParts, type Module, modules, reachedFrom } from './harness/source.ts';
 
@@ -56,14 +21,14 @@ const codeOf = ({ code }: Pick<Module, 'code'>) => code.replace(/'[^'\n]*'|"[^"\
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'clock', 'compare', 'version', 'wait', 'sized-cache', 'hops', 'shutdown'],
+  ['protocol', 'model', 'log', 'text', 'compare', 'version', 'wait', 'sized-cache', 'hops', 'shutdown'],
   ['files'],
   ['skills'],
   ['catalog', 'hub'],
   ['methods', 'tools'],
   ['config', 'server'],
   ['transports'],
-  ['index', 'stdio', 'cli'],
+  ['index', 'stdio', 'cli', 'launch'],
 ];
 
 const partOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
@@ -203,8 +168,8 @@ test('every file is in one part of the audit, and what touches files, network or
   );
 });
 
-// The watcher learns that something has changed, and a summary the real path of the working directory; neither reads a file.
-const INNER_WITH_FILES: readonly string[] = ['src/catalog/watcher.ts', 'src/tools/summary.ts'];
+// The watcher learns that something has changed; it reads no file.
+const INNER_WITH_FILES: readonly string[] = ['src/catalog/watcher.ts'];
 
 test('every limit has a reason', () => {
   assert.ok(allLimits.length > 100, `${allLimits.length} limits`);
@@ -253,8 +218,8 @@ test('every entry of the package ships its types', () => {
   }
 });
 
-test('every file that the README names under Architecture and Contributing exists', () => {
-  const sections = /^## Architecture$[\s\S]*?(?=^## Security$)/m.exec(read('README.md'))?.[0] ?? '';
+test('every file that the README names under Architecture, Contributing and Security exists', () => {
+  const sections = /^## Security$[\s\S]*?(?=^## Changes$)/m.exec(read('README.md'))?.[0] ?? '';
   const named = [...sections.matchAll(/`([\w./-]+\/|[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
   assert.ok(named.length > 40, `${named.length} files are named`);
   const missing = named.filter((path) => !existsSync(join(TOP, 'src', path)) && !existsSync(join(TOP, path)));
@@ -275,9 +240,9 @@ test('the test of src/a/b.ts is test/a/b.test.ts; what crosses folders is in tes
   assert.deepEqual(lost, []);
 });
 
-// Words that a reader would have to learn first, or that make a sentence a riddle.
+// Words that a reader would have to learn first, or that make a sentence a riddle; last "X is no Y" for "X is not a Y".
 const INNER_WORDS =
-  /\b(?:vigil|fleet|parcel|errand|tenant|shelf|outlet|blot|carrier|dossier|lineage|whoever|anybody|nobody)s?\b/gi;
+  /\b(?:vigil|fleet|foreign|parcel|errand|tenant|shelf|outlet|blot|carrier|dossier|lineage|whoever|anybody|everybody|nobody)s?\b|(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b)\w+/gi;
 
 test('the source uses the words of the field', () => {
   const found = modules.flatMap(({ path, text }) =>
@@ -286,44 +251,137 @@ test('the source uses the words of the field', () => {
   assert.deepEqual(found, []);
 });
 
+test('no two exported types have one name', () => {
+  const names = modules.flatMap(({ code }) =>
+    [...code.matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(([, name]) => name),
+  );
+  assert.ok(names.length > 100, `${names.length} types`);
+  assert.deepEqual(
+    names.filter((name, at) => names.indexOf(name) !== at),
+    [],
+  );
+});
+
+/** The numbers of each row of the README's table, in the order in which they stand there; the first words of the row name it. */
+const LIMIT_ROWS: readonly (readonly [what: string, ...limits: readonly string[]])[] = [
+  ['one line on stdin', 'protocol/framing MAX_LINE'],
+  ['values in one message', 'protocol/json-rpc MAX_VALUES', 'hub/connection/limits MAX_RESPONSE_VALUES'],
+  ['nesting of a message', 'protocol/json-rpc MAX_NESTING'],
+  ['an id or a progress token', 'protocol/json-rpc MAX_ID'],
+  ['messages of a batch', 'protocol/json-rpc MAX_BATCH'],
+  ['answers that batches hold', 'protocol/dispatch MAX_BATCH_ANSWER'],
+  ['name and version of a client', 'protocol/eras MAX_CLIENT_TEXT'],
+  ['names of clients without a handshake', 'methods/limits MOST_CLIENT_NAMES'],
+  ['a `SKILL.md`', 'skills/limits MAX_SKILL_BYTES'],
+  ['its front matter', 'skills/limits MAX_HEAD', 'skills/limits MAX_BLANK'],
+  ["paths of skills that a plugin's manifest names", 'skills/limits MOST_NAMED'],
+  ['depth below a root', 'skills/limits MAX_DEPTH'],
+  ['directories below a root', 'skills/limits MAX_DIRECTORIES'],
+  ['skill texts held in memory', 'skills/limits MAX_TEXT_HELD'],
+  ['files of a skill, and bytes', 'skills/limits MAX_SKILL_FILES', 'skills/limits MAX_SKILL_TOTAL'],
+  ['directories of a skill', 'skills/limits MAX_SKILL_DIRECTORIES'],
+  ['one file by `resources/read`', 'skills/limits MAX_FILE_BYTES'],
+  ['segments of a `skill://` URI', 'skills/limits MOST_SEGMENTS'],
+  ['a file that is compared by its content', 'skills/limits MAX_COMPARED'],
+  ['a name with a `skill://` URI', 'skills/limits LONGEST_ADDRESSED'],
+  ['one file by `skills.read`', 'tools/read MAX_READ_BYTES'],
+  ['texts in one answer of `skills.list`', 'tools/list MAX_BODIES'],
+  ['the description that lists the skills', 'methods/host-profiles GENERAL_BUDGET'],
+  [
+    'a search',
+    'tools/tool LONGEST_QUERY',
+    'tools/search MOST_WORDS',
+    'tools/search LONGEST_WORD',
+    'tools/search MOST_RESULTS',
+  ],
+  ['waiting for the texts of upstream skills', 'skills/limits UPSTREAM_TEXTS_MS'],
+  ["a skill's name", 'skills/limits LONGEST_NAME'],
+  ['the name of a skill, tool or prompt', 'methods/limits LONGEST_NAME'],
+  ['a URI that is asked for', 'methods/limits LONGEST_URI'],
+  ['a cursor', 'methods/limits LONGEST_CURSOR'],
+  ['a name that a pattern', 'skills/filter LONGEST_MATCHED'],
+  ['a pattern with those', 'skills/filter MOST_STARS'],
+  ['resources one client subscribes to', 'methods/limits MOST_SUBSCRIPTIONS'],
+  ['file digests held in memory', 'skills/limits MOST_DIGESTS'],
+  ['answers begun while stdout is full', 'transports/stdio LINES_PER_TURN'],
+  ['servers in one configuration file', 'hub/config/limits MAX_SERVERS'],
+  ["a project's `.kode.json`", 'hub/config/limits MAX_PROJECT_FILE', 'hub/config/limits MAX_FILE'],
+  ['command, arguments, environment', 'hub/config/limits MAX_ENTRY'],
+  ['one message of an upstream server', 'hub/connection/limits MAX_MESSAGE'],
+  ['messages to a stdio server', 'hub/connection/limits MAX_UNREAD'],
+  [
+    'tools, resources, prompts or skills of one server',
+    'hub/upstream/limits MAX_ITEMS',
+    'hub/upstream/limits MAX_LIST_BYTES',
+    'hub/upstream/limits MAX_PAGES',
+  ],
+  ['progress reports of one call', 'hub/upstream/limits MAX_PROGRESS_PER_SECOND'],
+  ['one tool, resource, prompt or skill in a list', 'hub/upstream/limits MAX_ITEM_BYTES'],
+  [
+    'log messages of one server that clients get',
+    'hub/upstream/limits MAX_MESSAGES_PER_SECOND',
+    'hub/upstream/limits MAX_MESSAGE_DATA',
+  ],
+  ['resources of one server that are subscribed to', 'hub/upstream/limits MAX_FOLLOWED'],
+  ['notifications that a resource was updated', 'methods/limits SHORTEST_GAP_MS'],
+  ['waiting for a server to accept a subscription', 'hub/upstream/limits SUBSCRIBE_MS'],
+  ['values in a completion', 'hub/upstream/limits MAX_VALUES'],
+  ['a cursor of a server', 'hub/upstream/limits MAX_CURSOR'],
+  ['a URI of an upstream resource or skill', 'hub/upstream/limits MAX_URI'],
+  ['titles and descriptions of a server', 'hub/upstream/limits MAX_TITLE', 'hub/upstream/limits MAX_DESCRIPTION'],
+  [
+    'looks at the lists of a server that keeps',
+    'hub/upstream/limits MIN_RELIST_MS',
+    'hub/upstream/limits MAX_RELIST_MS',
+  ],
+  ['notifications of changed lists', 'methods/limits SHORTEST_GAP_MS'],
+  [
+    'resource templates of one server',
+    'hub/upstream/limits MAX_TEMPLATES',
+    'hub/upstream/limits MAX_TEMPLATE',
+    'hub/upstream/limits MAX_EXPRESSIONS',
+  ],
+  ['a URI read by a template', 'hub/upstream/limits MAX_MATCHED_URI'],
+  ['the name of an upstream tool or prompt', 'hub/upstream/limits MAX_NAME'],
+  [
+    "a client's file that `setup` changes",
+    'hub/config/limits MAX_FILE',
+    'hub/config/limits MAX_PROJECT_FILE',
+    'files/scanner MAX_NESTING',
+    'cli/setup/client-file MAX_BACKUPS',
+  ],
+  ['log lines waiting', 'cli/process MAX_UNREAD_LOG'],
+  ['calls to upstream servers', 'shutdown SHUTDOWN.lastCallsMs', 'shutdown SHUTDOWN.stoppedCallsMs'],
+  [
+    "our replies to an upstream server's",
+    'hub/connection/limits MAX_REPLIES_AT_ONCE',
+    'hub/connection/limits MAX_REPLIES_WAITING',
+  ],
+  ['lines of an upstream server that are not JSON-RPC', 'hub/connection/limits MAX_STRANGE_LINES'],
+  ['responses that are not read', 'shutdown SHUTDOWN.lastFlushMs'],
+  ['answers still to give', 'shutdown SHUTDOWN.exitMs'],
+];
+
 test('the numbers among the limits in the README are those in the code', () => {
-  const limits = /## Limits\n([\s\S]*?)\n## /.exec(read('README.md'))?.[1] ?? '';
-  const mib = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
-  const rows: ReadonlyMap<string, string> = new Map([
-    ['one line on stdin', mib(MAX_LINE)],
-    ['a `SKILL.md`', mib(MAX_SKILL_BYTES)],
-    ['its front matter', `${MAX_HEAD / 1024} KiB`],
-    ['depth below a root', `${MAX_DEPTH} levels`],
-    ['directories below a root', MAX_DIRECTORIES.toLocaleString('en')],
-    ['skill texts held in memory', mib(MAX_TEXT_HELD)],
-    ['files of a skill, and bytes in them, in `skills/list`', `${MAX_SKILL_FILES} files, ${mib(MAX_SKILL_TOTAL)}`],
-    ['directories of a skill, in `skills/list`', MAX_SKILL_DIRECTORIES.toLocaleString('en')],
-    ['one file by `resources/read`', mib(MAX_FILE_BYTES)],
-    ['one file by `skills.read`', mib(MAX_READ_BYTES)],
-    ["paths of skills that a plugin's manifest names", MOST_NAMED.toLocaleString('en')],
-    ['segments of a `skill://` URI', `${MOST_SEGMENTS}`],
-    ['a name with a `skill://` URI', `${LONGEST_ADDRESSED} characters`],
-    ['a file that is compared by its content when a subscriber waits for a change', mib(MAX_COMPARED)],
-    ['texts in one answer of `skills.list`', mib(MAX_BODIES)],
-    [
-      'resource templates of one server',
-      `${MAX_TEMPLATES}, each of ${MAX_TEMPLATE.toLocaleString('en')} characters and ${MAX_EXPRESSIONS} expressions`,
-    ],
-    [
-      'tools, resources or skills of one server',
-      `${MAX_ITEMS.toLocaleString('en')} each, ${mib(MAX_LIST_BYTES)}, in ${MAX_PAGES.toLocaleString('en')} pages`,
-    ],
-    ['one tool, resource or skill in a list of a server', mib(MAX_ITEM_BYTES)],
-    ['a cursor of a server', `${MAX_CURSOR.toLocaleString('en')} characters`],
-    ['a URI of an upstream resource or skill', `${MAX_URI.toLocaleString('en')} characters`],
-    ['titles and descriptions of a server', `${MAX_TITLE} and ${MAX_DESCRIPTION.toLocaleString('en')} characters`],
-    [
-      'looks at the lists of a server that keeps announcing changes',
-      `every ${MIN_RELIST_MS / 1000} s, then less and less often, up to ${MAX_RELIST_MS / 1000} s apart`,
-    ],
-    ['a URI read by a template', `${MAX_MATCHED_URI.toLocaleString('en')} characters`],
-    ['file digests held in memory', MOST_DIGESTS.toLocaleString('en')],
-  ]);
-  for (const [what, number] of rows) assert.match(limits, new RegExp(`^\\| ${what} \\| ${number}\\b`, 'm'), what);
-  assert.match(limits, new RegExp(`at least ${SETTLE_MS} ms apart`));
+  const section = /## Limits\n([\s\S]*?)\n## /.exec(read('README.md'))?.[1] ?? '';
+  const values = new Map(allLimits.map(({ path, name, value }) => [`${path.slice(4, -3)} ${name}`, value]));
+  const rows = [...section.matchAll(/^\| (.*?) \| (.*?\d.*?) \|/gm)];
+  // Longest first, because "a cursor" begins "a cursor of a server" too.
+  const known = LIMIT_ROWS.toSorted(([a], [b]) => b.length - a.length);
+  for (const [, what = '', limit = ''] of rows) {
+    const [, ...names] = known.find(([start]) => what.startsWith(start)) ?? [''];
+    const shown = [...limit.replace(/SIG\w+/g, '').matchAll(/\d[\d,.]*\d|\d/g)].map(([text]) =>
+      Number(text.replaceAll(',', '')),
+    );
+    // As a plain number, or in seconds, KiB or MiB.
+    const same = names.map((name, at) =>
+      [1, 1000, 1024, 1024 * 1024].some((unit) => (shown[at] ?? 0) * unit === values.get(name)),
+    );
+    assert.ok(
+      shown.length === names.length && same.every(Boolean),
+      `${what}: ${limit}; in the code ${names.map((name) => `${name} ${values.get(name)}`)}`,
+    );
+  }
+  assert.equal(rows.length, LIMIT_ROWS.length);
+  assert.match(section, new RegExp(`at least ${values.get('skills/limits SETTLE_MS')} ms apart`));
 });

@@ -8,7 +8,7 @@ import { VERSION } from '../src/version.ts';
 import { type Answer, startProgram } from './harness/program.ts';
 import { makeTree, skillText } from './harness/tree.ts';
 
-const STDIO = fileURLToPath(new URL('../src/stdio.js', import.meta.url));
+const STDIO = fileURLToPath(new URL('../../dist/skillwire-stdio.cjs', import.meta.url));
 
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [STDIO, ...args], { encoding: 'utf8', input: '' });

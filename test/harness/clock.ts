@@ -1,6 +1,6 @@
 /** Clocks that stand still until the test lets time pass: `createTestClock` for code that takes a clock, else `stopClock`. */
 import type { TestContext } from 'node:test';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/wait.ts';
 
 export interface TestClock extends Clock {
   /** Lets time pass, calls the timers that are due, and lets promises settle. */

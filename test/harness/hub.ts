@@ -69,6 +69,23 @@ export async function startHub(
   };
 }
 
+export const promptNames = async (program: Program): Promise<readonly string[]> =>
+  (await program.request('prompts/list')).result.prompts.map(({ name }: { name: string }) => name);
+
+/** Waits until the list of prompts is as wanted, and gives it. */
+export async function waitForPrompts(
+  program: Program,
+  test: (names: readonly string[]) => boolean,
+): Promise<readonly string[]> {
+  for (let seen = 0; ; ) {
+    const names = await promptNames(program);
+    if (test(names)) return names;
+    const changes = () => program.received.filter(({ method }) => method === 'notifications/prompts/list_changed');
+    await program.waitFor(() => changes().length > seen, 'a change of the prompts');
+    seen = changes().length;
+  }
+}
+
 /** Whether a process of that id is still there. */
 export function isAlive(pid: number): boolean {
   try {

@@ -12,10 +12,12 @@ export async function names(program: Program): Promise<readonly string[]> {
   return (await listed(program)).map((entry) => entry.replace(/ \(\w+\)$/, ''));
 }
 
-/** The warnings of a program so far, without the paths that differ from run to run. */
+/** The warnings of a program so far, without the paths that differ from run to run, nor that it has no skills at all. */
 export function warnings(program: Program, path: string): readonly string[] {
   const lines = program.stderr().split('\n');
-  return lines.flatMap((line) => /skillwire: warn: (.*)$/.exec(line)?.[1]?.replaceAll(`${path}/`, '') ?? []);
+  return lines.flatMap(
+    (line) => /skillwire: warn: (?!no skills: )(.*)$/.exec(line)?.[1]?.replaceAll(`${path}/`, '') ?? [],
+  );
 }
 
 const ENTRY = /<skill>\n<name>([^<]*)<\/name>\n<description>[^<]*<\/description>\n<location>(\w+)<\/location>/g;

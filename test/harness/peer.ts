@@ -2,7 +2,7 @@
  * A client in this process, on the `handle` of a server: for tests that stop the server in the middle of something.
  * For the program in a process of its own see program.ts.
  */
-import { createSession, type Handle, type Session } from '../../src/protocol/index.ts';
+import { createSession, type EncodedReply, type Handle, type Session } from '../../src/protocol/index.ts';
 import type { Answer, Json } from './program.ts';
 
 export interface Peer {
@@ -20,7 +20,7 @@ export interface Peer {
 
 export function createPeer(handle: Handle): Peer {
   const received: Answer[] = [];
-  const take = (text: string) => void received.push(JSON.parse(text));
+  const take = (message: string | EncodedReply) => void received.push(JSON.parse(String(message)));
   const session = createSession(take);
   let nextId = 1000;
   const peer: Peer = {

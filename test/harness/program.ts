@@ -14,6 +14,9 @@ import type { Tree } from './tree.ts';
 export const PROGRAM =
   process.env.SKILLWIRE_TEST_PROGRAM ?? fileURLToPath(new URL('../../../dist/skillwire.cjs', import.meta.url));
 
+// What Node compiles of the program is kept for the whole run, as it is for a user; the homes of tests are removed.
+export const CACHE_HOME = fileURLToPath(new URL('../../cache', import.meta.url));
+
 // Where Node writes down what it has run, when coverage is measured.
 const { NODE_V8_COVERAGE } = process.env;
 const COVERAGE = NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE };
@@ -73,7 +76,7 @@ export function startProgram(
   const [command = process.execPath, ...rest] = [...through, process.execPath, entry, ...args];
   const child = spawn(command, rest, {
     cwd: tree.path,
-    env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), ...COVERAGE, ...env },
+    env: { PATH: process.env.PATH, HOME: home ?? tree.at('home'), XDG_CACHE_HOME: CACHE_HOME, ...COVERAGE, ...env },
   });
   // A process that is killed has no time to write down what it has run.
   t.after(() => child.kill(NODE_V8_COVERAGE === undefined ? 'SIGKILL' : 'SIGTERM'));

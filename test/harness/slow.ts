@@ -10,7 +10,7 @@ import { createQueue } from './queue.ts';
 import { makeTree } from './tree.ts';
 import { type Ask, modernHeaders } from './web.ts';
 
-export interface SlowCall {
+interface SlowCall {
   readonly signal: AbortSignal;
   /** Says something before the answer. */
   notify(text: string): void;
@@ -35,7 +35,7 @@ export async function startSlow(
       new Promise((done) => {
         calls.put({
           signal,
-          notify: (text) => notify('notifications/message', { level: 'info', data: text }),
+          notify: (message) => notify('notifications/progress', { progressToken: 1, progress: 1, message }),
           answer: (text) => done({ content: [{ type: 'text', text }] }),
         });
       }),

@@ -11,7 +11,7 @@ export interface Module {
   readonly imports: readonly string[];
 }
 
-export interface Limit {
+interface Limit {
   readonly path: string;
   readonly name: string;
   readonly value: number;

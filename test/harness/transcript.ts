@@ -52,7 +52,7 @@ export function testTranscripts(transports: readonly Transport[]): void {
 }
 
 /** Throws unless `actual` is what the pattern describes. */
-export function assertMatches(actual: unknown, pattern: unknown): void {
+function assertMatches(actual: unknown, pattern: unknown): void {
   assert.deepEqual(actual, fill(pattern, actual));
 }
 

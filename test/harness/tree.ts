@@ -15,8 +15,7 @@ export interface Tree {
 
 export function makeTree(t: TestContext, files: Readonly<Record<string, string>> = {}): Tree {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'skillwire-')));
-  // A program that is still running may write in between; a hook that fails would leave it running for ever.
-  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+  t.after(() => removeTree(path));
   const tree: Tree = {
     path,
     at: (name) => join(path, name),
@@ -39,4 +38,16 @@ export function makeTree(t: TestContext, files: Readonly<Record<string, string>>
 /** The text of a SKILL.md. */
 export function skillText(name: string, description = `About ${name}`, body = `# ${name}\n`): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\n${body}`;
+}
+
+/** A program that is still running may write in between; a hook that fails would leave it running for ever. */
+async function removeTree(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await new Promise((again) => setTimeout(again, 50));
+    }
+  }
 }

@@ -3,7 +3,9 @@
  * one that is read as it comes), with every header and status visible.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type Answer, type Program, type ProgramOptions, startProgram } from './program.ts';
 import { createQueue } from './queue.ts';
@@ -23,6 +25,16 @@ export async function startWeb(
   const line = await program.waitForStderr(/listening on (\S+)/);
   const url = line.replace('listening on ', '');
   return { program, url, at: (path) => new URL(path, url).href };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  assert.ok(address && typeof address === 'object');
+  return address.port;
 }
 
 export interface Ask {
@@ -59,7 +71,7 @@ export async function ask(url: string, options: Ask = {}): Promise<Reply> {
   return { status, headers, text, json: parse() };
 }
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly event: string;
   readonly data: string;
 }

@@ -2,20 +2,19 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, utimesSync, writeSync } from 'node:fs';
 import { test } from 'node:test';
-import { createFirstLists } from '../../src/catalog/first-lists.ts';
 import { createRegistry, type Registry } from '../../src/catalog/registry.ts';
 import { settingsFrom } from '../../src/config.ts';
 import { createSkillwire } from '../../src/index.ts';
 import { createLog } from '../../src/log.ts';
 import { cancelled } from '../../src/methods/lifecycle.ts';
-import { createPromptTable, promptMethods } from '../../src/methods/prompts.ts';
-import { resourceMethods } from '../../src/methods/resources.ts';
+import { createPrompts } from '../../src/methods/prompts.ts';
+import { createResources } from '../../src/methods/resources.ts';
 import { createSkillsExtension } from '../../src/methods/skills-extension.ts';
-import { createToolTable, toolMethods } from '../../src/methods/tools.ts';
-import type { Contribution, Source, Tool } from '../../src/model.ts';
+import { createTools } from '../../src/methods/tools.ts';
+import type { Contribution, Snapshot, Source, Tool } from '../../src/model.ts';
 import { createDispatcher, invalidParams, legacyEra, type Method } from '../../src/protocol/index.ts';
 import { createSkillSource } from '../../src/skills/source.ts';
-import { loadText, skillTool } from '../../src/tools/skill.ts';
+import { skillTool } from '../../src/tools/skill.ts';
 import { createGate, createPeer } from '../harness/peer.ts';
 import { modern, startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -26,13 +25,15 @@ const OPTIONS = { ...settingsFrom({}), omitForExtension: false };
 /** The skills below `skills/` of the tree, read as the program reads them. */
 function sourceOf(tree: Tree): Source {
   const settings = settingsFrom({ cwd: tree.path, home: tree.at('home'), skipPlugins: true });
-  return createSkillSource(settings, () => {});
+  return createSkillSource(settings);
 }
 
 /** A source that does what the test says. */
 function sourceWith(load: () => Promise<Contribution>): Source {
   return { name: 'test', load };
 }
+
+const showAll = (snapshot: Snapshot) => snapshot;
 
 const bare = (methods: readonly Method[]) =>
   createPeer(createDispatcher([legacyEra({ methods, notifications: [cancelled] })], () => {}));
@@ -50,7 +51,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
       return { content: [{ type: 'text', text: names.listed.map(({ id }) => id).join() }] };
     },
   };
-  const peer = bare(toolMethods(registry, listsOf(registry), createToolTable([slow], OPTIONS)));
+  const peer = bare(createTools(registry, [slow], showAll, OPTIONS).methods);
   const began = peer.call('slow');
   tree.write('skills/new/SKILL.md', skillText('new'));
   await registry.refresh('test');
@@ -59,14 +60,12 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   assert.equal(await peer.call('slow'), 'new,old');
 
   const { asked, counting } = countAsking(registry);
-  const lists = listsOf(counting);
-  const prompts = createPromptTable(OPTIONS);
   const handlers = [
-    ...toolMethods(counting, lists, createToolTable([skillTool(lists, SILENT)], OPTIONS)),
-    ...resourceMethods(lists),
-    ...createSkillsExtension(lists, SILENT).methods,
-    ...promptMethods(lists, prompts, loadText),
-  ];
+    createTools(counting, [skillTool(counting, SILENT)], showAll, OPTIONS),
+    createResources(counting),
+    createSkillsExtension(counting, SILENT),
+    createPrompts(counting, showAll, OPTIONS),
+  ].flatMap(({ methods }) => methods);
   const uri = 'skill://custom/old';
   const params = { uri: `${uri}/SKILL.md`, name: 'old', arguments: { name: 'old' } };
   for (const method of handlers) {
@@ -83,8 +82,6 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
   }
 });
 
-const listsOf = (registry: Registry) => createFirstLists([], () => registry);
-
 function countAsking(registry: Registry): { asked(): number; readonly counting: Registry } {
   let count = 0;
   const one = <T>(give: () => T): T => {
@@ -95,6 +92,9 @@ function countAsking(registry: Registry): { asked(): number; readonly counting: 
     ...registry,
     current: () => one(registry.current),
     ready: () => one(registry.ready),
+    complete: () => one(registry.complete),
+    lookUp: (look) => one(() => registry.lookUp(look)),
+    lookAgain: (name) => one(() => registry.lookAgain(name)),
     refresh: (reason) => one(() => registry.refresh(reason)),
   };
   return { asked: () => count, counting };

@@ -1,7 +1,10 @@
 /** The command line: what is asked for goes to stdout, what is wrong is one line on stderr. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { ALL_OPTIONS } from '../../src/cli/all-options.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { optionRows } from '../../src/cli/options.ts';
 import { VERSION } from '../../src/version.ts';
 import { PROGRAM, startProgram } from '../harness/program.ts';
@@ -17,16 +20,53 @@ test('--help prints every option on stdout and exits 0', () => {
     const { status, stdout, stderr } = run(flag);
     assert.equal(status, 0);
     assert.equal(stderr, '');
-    for (const [option, help] of optionRows()) {
-      assert.ok(stdout.includes(`  ${option} `), option);
-      assert.ok(stdout.includes(help), help);
-    }
+    const words = stdout.replace(/\s+/g, ' ');
+    for (const [option, help] of optionRows(ALL_OPTIONS)) assert.ok(words.includes(` ${option} ${help}`), option);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 100, line);
   }
+});
+
+test('every command has its own help, in three spellings, within 100 columns', () => {
+  for (const { name, help, options, examples } of COMMANDS) {
+    const { status, stdout, stderr } = run(name, '--help');
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+    const words = stdout.replace(/\s+/g, ' ');
+    for (const text of [help, ...examples, ...Object.keys(options).map((option) => `--${option}`)])
+      assert.ok(words.includes(text), `${name}: ${text}`);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 100, line);
+    assert.equal(run('help', name).stdout, stdout);
+    assert.equal(run(name, '-h').stdout, stdout);
+  }
+  assert.equal(run('help').stdout, run('--help').stdout);
+});
+
+test('an option has one meaning in all commands', () => {
+  const known = new Map<string, object>();
+  for (const { options } of COMMANDS)
+    for (const [name, option] of Object.entries(options)) {
+      assert.deepEqual(known.get(name) ?? option, option, name);
+      known.set(name, option);
+    }
 });
 
 test('--version prints the version on stdout and exits 0', () => {
   for (const flag of ['--version', '-v'])
     assert.deepEqual(run(flag), { status: 0, stdout: `${VERSION}\n`, stderr: '' });
+});
+
+test('a Node that is too old is one line that says which one is needed, and exit 1 (13.9)', (t) => {
+  const tree = makeTree(t);
+  const start = (version: string) => {
+    const code = `Object.defineProperty(process, 'version', { value: '${version}' });`;
+    const args = ['--require', tree.write(`${version}.cjs`, code), PROGRAM, '--version'];
+    return spawnSync(process.execPath, args, { encoding: 'utf8' });
+  };
+  for (const version of ['v18.20.4', 'v20.11.1']) {
+    const { status, stdout, stderr } = start(version);
+    assert.deepEqual({ status, stdout }, { status: 1, stdout: '' });
+    assert.match(stderr, new RegExp(`^skillwire: Node 20\\.12 or later is needed, and \\S+ is ${version}\\n$`));
+  }
+  for (const version of ['v20.12.0', 'v21.0.0', 'v26.1.0']) assert.equal(start(version).status, 0, version);
 });
 
 test('whatever is wrong is one line on stderr with the nearest right one, and exit 2 (11.10)', () => {
@@ -36,8 +76,13 @@ test('whatever is wrong is one line on stderr with the nearest right one, and ex
     [['--xyzzyxyzzy'], /unknown option --xyzzyxyzzy; see/],
     [['-x'], /unknown option -x/],
     [['sevre'], /unknown command "sevre"; did you mean serve\?/],
+    [['lst'], /unknown command "lst"; did you mean list\?/],
+    [['show'], /show needs NAME/],
+    [['show', 'a', 'b'], /unexpected argument "b"/],
+    [['serve', '--long'], /serve has no option --long; list has/],
     [['frobnicate'], /unknown command "frobnicate"; see/],
     [['serve', 'more'], /unexpected argument "more"/],
+    [['trust', '--hub'], /trust has no option --hub; serve has/],
     [['--skill-dir'], /--skill-dir/],
     [['--refresh-interval', 'soon'], /--refresh-interval must be a whole number from 1 to 2147483647, not "soon"/],
     [['--refresh-interval', '0'], /--refresh-interval must be/],
@@ -66,7 +111,18 @@ test('whatever is wrong is one line on stderr with the nearest right one, and ex
 });
 
 test('started in a directory that was deleted, every command says so in one line and exits 2', (t) => {
-  for (const words of ['', 'doctor', 'trust', '--transport http --port 0']) {
+  for (const words of [
+    '',
+    'list',
+    'show x',
+    'search x',
+    'try',
+    'check',
+    'setup codex',
+    'doctor',
+    'trust',
+    '--transport http --port 0',
+  ]) {
     const gone = makeTree(t).path;
     const command = `cd '${gone}' && rmdir '${gone}' && exec '${process.execPath}' '${PROGRAM}' ${words}`;
     const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', input: '', timeout: 20_000 });
@@ -95,4 +151,50 @@ test('--quiet says nothing but errors, --log-level how much else', async (t) => 
   assert.equal(await said('--log-level', 'error'), '');
   assert.match(await said('--log-level', 'warn'), /^skillwire: warn: .*there is no front matter\n$/);
   assert.match(await said(), /scanning[\s\S]*warn[\s\S]*ready[\s\S]*stopped/);
+});
+
+test('options that do nothing without another are one warning each, and so is a machine without skills', async (t) => {
+  const tree = makeTree(t, { 'low/pdf/skill.md': skillText('pdf') });
+  const said = async (...args: string[]) => {
+    const program = startProgram(t, { tree, args: ['--log-level', 'warn', ...args] });
+    await program.description();
+    await program.end();
+    return program.stderr().replaceAll(tree.path, '.');
+  };
+  const warn = (text: string) => `skillwire: warn: ${text}\n`;
+  assert.match(await said(), /^skillwire: warn: no skills: looked in \.\/skills, [^\n]+\n$/);
+  const low = ['--no-default-dirs', '--skill-dir', 'low'];
+  const renamed = warn('./low/pdf/skill.md: is not read; rename it to SKILL.md');
+  assert.equal(await said(...low), renamed);
+  assert.equal(await said(...low, '--config', 'x'), warn('--config has no effect without --hub; add that') + renamed);
+  assert.equal(
+    await said(...low, '--import', 'codex', '--import', 'zed'),
+    warn('--import has no effect without --hub; add that') + renamed,
+  );
+  const http = 'has no effect without --transport http (or sse); add that';
+  assert.equal(await said(...low, '--port', '3333'), warn(`--port ${http}`) + renamed);
+  assert.equal(await said(...low, '--host', '127.0.0.1'), warn(`--host ${http}`) + renamed);
+  assert.match(await said(...low, '--hub', '--config', 'x'), /\.\/x: does not exist; correct --config\n/);
+});
+
+test('a reader that closes the pipe early is no error', (t) => {
+  const files = Array.from({ length: 300 }, (_, nth) => [`skills/s${nth}/SKILL.md`, skillText(`s${nth}`)]);
+  const tree = makeTree(t, Object.fromEntries(files));
+  for (const words of ['list', 'list --long', 'search About', 'doctor', 'try', 'show s1']) {
+    const command = `'${process.execPath}' '${PROGRAM}' ${words} | head -c 1`;
+    const env = { PATH: process.env.PATH, HOME: tree.at('home') };
+    const { stderr } = spawnSync('sh', ['-c', command], { cwd: tree.path, env, encoding: 'utf8', timeout: 60_000 });
+    assert.equal(stderr, '', words);
+  }
+});
+
+test('an output that cannot be written is exit 1 and one line', { skip: !existsSync('/dev/full') }, (t) => {
+  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a') });
+  for (const words of ['list', 'show a', 'search a', 'doctor --json', 'try']) {
+    const command = `'${process.execPath}' '${PROGRAM}' ${words} > /dev/full`;
+    const env = { PATH: process.env.PATH, HOME: tree.at('home') };
+    const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: tree.path, env, encoding: 'utf8' });
+    assert.equal(status, 1, words);
+    assert.match(stderr, /^skillwire: the output cannot be written: [^\n]+\n$/);
+  }
 });

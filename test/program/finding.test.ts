@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Ajv } from 'ajv';
 import * as v from 'valibot';
-import { LIST_INPUT_SCHEMA, ListInput } from '../../src/tools/list.ts';
-import { READ_INPUT_SCHEMA, ReadInput } from '../../src/tools/read.ts';
-import { SEARCH_INPUT_SCHEMA, SearchInput } from '../../src/tools/search.ts';
+import { LIST_INPUT } from '../../src/tools/list.ts';
+import { READ_INPUT } from '../../src/tools/read.ts';
+import { SEARCH_INPUT } from '../../src/tools/search.ts';
 import { type Answer, modern, type Program, startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
@@ -56,14 +56,20 @@ test('skills.list gives every skill with relative paths under the working direct
   assert.deepEqual(structuredContent, {
     skills: [
       {
+        name: 'pdf',
         installName: 'pdf-tools',
         meta: { name: 'pdf', description: 'Work with PDF files' },
+        provider: 'custom',
+        location: 'custom',
         skillPath: 'skills/pdf-tools',
         skillFile: 'skills/pdf-tools/SKILL.md',
       },
       {
+        name: 'git',
         installName: 'git',
         meta: { name: 'git', description: 'Commit and push' },
+        provider: 'claude',
+        location: 'global',
         // The home of these tests lies in the working directory.
         skillPath: 'home/.claude/skills/git',
         skillFile: 'home/.claude/skills/git/SKILL.md',
@@ -79,6 +85,30 @@ test('skills.list gives every skill with relative paths under the working direct
     [[elsewhere.at('x'), elsewhere.at('x/SKILL.md')]],
   );
   assert.ok(git.startsWith('/'));
+});
+
+test('every entry of a list or a search has the name that loads it, its provider and its location (13.2)', async (t) => {
+  const tree = makeTree(t, {
+    '.claude/skills/pdf/SKILL.md': skillText('pdf', 'In the project of Claude'),
+    'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'In the home of Claude'),
+    '.codex/skills/pdf/SKILL.md': skillText('pdf', 'In the project of Codex'),
+    'skills/Dir/SKILL.md': skillText('Odd "Name"', 'In the project'),
+  });
+  const program = await start(t, tree);
+  const { skills } = (await callChecked(program, 'skills.list', {})).structuredContent;
+  const { results } = (await callChecked(program, 'skills.search', { query: 'in the' })).structuredContent;
+  const facts = ({ name, provider, location }: Answer) => [name, provider, location];
+  assert.deepEqual(skills.map(facts).toSorted(), results.map(facts).toSorted());
+  assert.deepEqual(skills.map(facts), [
+    ['Odd "Name"', 'custom', 'custom'],
+    ['claude:pdf', 'claude', 'project'],
+    ['claude@global:pdf', 'claude', 'global'],
+    ['codex:pdf', 'codex', 'project'],
+  ]);
+  for (const { name, meta, skillFile } of [...skills, ...results]) {
+    const text = await program.skill(name);
+    assert.ok(text.includes(skillFile) && text.includes(`description: ${meta.description}\n`), name);
+  }
 });
 
 test('skills.list filters by directory, name and description, and adds bodies without front matter', async (t) => {
@@ -232,13 +262,13 @@ test('the published schemas and the checks agree', () => {
     ['skills.list', { query: '', includeBody: false }],
     ['skills.read', { name: 'a', path: 'b/c' }],
   ];
-  const tools = new Map<string, readonly [object, v.GenericSchema]>([
-    ['skills.search', [SEARCH_INPUT_SCHEMA, SearchInput]],
-    ['skills.list', [LIST_INPUT_SCHEMA, ListInput]],
-    ['skills.read', [READ_INPUT_SCHEMA, ReadInput]],
+  const tools = new Map<string, { readonly check: v.GenericSchema; readonly schema: object }>([
+    ['skills.search', SEARCH_INPUT],
+    ['skills.list', LIST_INPUT],
+    ['skills.read', READ_INPUT],
   ]);
   for (const [name, args] of [...good, ...BAD_CALLS]) {
-    const [schema, check] = tools.get(name) ?? assert.fail(name);
+    const { schema, check } = tools.get(name) ?? assert.fail(name);
     assert.equal(ajv.validate(schema, args), v.is(check, args), `${name} ${JSON.stringify(args)}`);
   }
 });

@@ -55,7 +55,8 @@ test('clients that do not read take no more memory than the limit, and do not ha
   if (process.platform === 'linux') {
     const [, most] = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${program.child.pid}/status`, 'utf8')) ?? [];
     t.diagnostic(`${Number(most) / 1024} MiB at most`);
-    assert.ok(Number(most) * 1024 < 3 * MAX_UNSENT, `${Number(most) / 1024} MiB at most`);
+    // Besides what waits there is garbage, and Node decides when to collect it. All answers together would take 2.5 GB.
+    assert.ok(Number(most) * 1024 < 4 * MAX_UNSENT, `${Number(most) / 1024} MiB at most`);
   }
 });
 

@@ -1,7 +1,9 @@
 /** The hub in front of servers made with the official SDKs, over every transport they have. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { fixture, startHub } from '../harness/hub.ts';
+import { ERAS } from '../harness/host.ts';
+import { fixture, startHub, waitForPrompts } from '../harness/hub.ts';
+import { type Answer, modern } from '../harness/program.ts';
 import { startV1Web, startV2Web } from '../harness/sdk-servers.ts';
 
 interface Kind {
@@ -56,6 +58,67 @@ for (const { name, protocol, lead, entry } of KINDS) {
     assert.equal(await hub.end(), 0);
   });
 }
+
+for (const { name, entry } of KINDS)
+  for (const [era, speak] of ERAS)
+    test(`a ${era} client uses prompts, completion, log messages and subscriptions of a server of ${name}`, async (t) => {
+      const hub = await startHub(t, { up: await entry(t) });
+      await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
+      const ask = speak(hub);
+      const call = (tool: string, text: string, level?: string) => {
+        const params = { name: `up:${tool}`, arguments: { text } };
+        if (era === 'legacy') return ask('tools/call', params);
+        const { _meta } = modern() as { _meta: object };
+        const asked = level === undefined ? {} : { 'io.modelcontextprotocol/logLevel': level };
+        return hub.request('tools/call', { ...params, _meta: { ..._meta, ...asked } });
+      };
+      await waitForPrompts(hub, (names) => names.includes('up:welcome'));
+      const got = await ask('prompts/get', { name: 'up:welcome', arguments: { who: 'bob' } });
+      assert.equal(got.result.messages[0].content.text, 'Greet bob');
+      const ref = { type: 'ref/prompt', name: 'up:welcome' };
+      const completed = await ask('completion/complete', { ref, argument: { name: 'who', value: 'a' } });
+      assert.deepEqual(completed.result.completion.values, ['anna']);
+
+      await call('log', 'unasked');
+      if (era === 'legacy') await ask('logging/setLevel', { level: 'info' });
+      await call('log', 'asked', 'info');
+      const messages = hub.received.filter(({ method }) => method === 'notifications/message');
+      assert.deepEqual(
+        messages.map(({ params }) => [params.level, params.logger.slice(0, 4), params.data]),
+        [['info', 'up:v', { said: 'asked' }]],
+      );
+
+      const isUpdate = ({ method, params }: Answer) =>
+        method === 'notifications/resources/updated' && params.uri === 'memo://one';
+      if (era === 'legacy') assert.deepEqual((await ask('resources/subscribe', { uri: 'memo://one' })).result, {});
+      else {
+        const params = modern({ notifications: { resourceSubscriptions: ['memo://one'], promptsListChanged: true } });
+        hub.send({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params });
+        await hub.waitFor(({ method }) => /acknowledged/.test(method), 'the acknowledgement');
+      }
+      await call('touch', '');
+      await hub.waitFor(isUpdate, 'the update');
+      await call('grow', 'prompt');
+      await waitForPrompts(hub, (names) => names.includes('up:grown'));
+      assert.equal(await hub.end(), 0);
+    });
+
+for (const kind of KINDS.filter(({ name }) => name.startsWith('v1')))
+  test(`a message that a server of ${kind.name} logs outside of calls reaches a client that set a level`, async (t) => {
+    const hub = await startHub(t, { up: await kind.entry(t) });
+    await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
+    await hub.request('logging/setLevel', { level: 'info' });
+    await hub.call('up:log-later', { text: 'late' });
+    await hub.waitFor(({ method, params }) => /message/.test(method) && params.data.said === 'late', 'the message');
+  });
+
+test('values of a template of a server come from the server', async (t) => {
+  const hub = await startHub(t, { up: fixture('sdk-v2') });
+  await hub.waitForTools((names) => names.includes('up:echo'), 'its tools');
+  const ref = { type: 'ref/resource', uri: 'note://{year}/{title}' };
+  const { result } = await hub.request('completion/complete', { ref, argument: { name: 'year', value: '2026' } });
+  assert.deepEqual(result.completion.values, ['2026']);
+});
 
 test('an HTTP session that the server has forgotten is replaced, and the call is answered', async (t) => {
   const web = await startV1Web(t);

@@ -1,9 +1,10 @@
 /** How the program begins and ends, and what its streams may do to it. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { VERSION } from '../../src/version.ts';
 import { makePipe } from '../harness/pipe.ts';
 import { modern, PROGRAM, startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -39,7 +40,9 @@ test('while the first scan is under way', async (t) => {
       program.received.map(({ id }) => id),
       ['unknown', 'discover', 1000, 'list'],
     );
-    await program.waitForStderr(/^skillwire: scanning skill directories\nskillwire: ready: 1000 skills in \d+ ms\n/);
+    await program.waitForStderr(
+      /^skillwire: scanning skill directories\n(?:skillwire: client: .*\n)*skillwire: ready: 1000 skills in \d+ ms\n/,
+    );
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -223,6 +226,9 @@ test('on a terminal it says what it waits for and how to connect, and ends with 
   });
   assert.deepEqual(await once(child, 'close'), [0, null]);
   assert.match(screen, /waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl\+D or Ctrl\+C ends it/);
-  assert.match(screen, /claude mcp add skillwire -- npx -y skillwire/);
+  const command = /claude mcp add skillwire -- ([^\r\n]*)/.exec(screen)?.[1] ?? '';
+  // It works as it is printed.
+  const { stdout } = spawnSync('sh', ['-c', `${command} --version`], { encoding: 'utf8', env });
+  assert.equal(stdout, `${VERSION}\n`);
   assert.match(screen, /stopped: the client closed its end/);
 });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { profileOf } from '../../src/methods/host-profiles.ts';
-import { EncodedList } from '../../src/methods/pagination.ts';
-import { createNameTable } from '../../src/methods/spelling.ts';
+import { createList } from '../../src/methods/lists.ts';
+import { createNameTable, LONGEST_SAFE_NAME } from '../../src/methods/spelling.ts';
 import { MAX_CLIENT_TEXT } from '../../src/protocol/eras.ts';
 import { clientOf, createDispatcher, createSession, legacyEra, modernEra } from '../../src/protocol/index.ts';
 import { composed, oneLine, printable, shorten, visible, visibleLine, xml } from '../../src/text.ts';
@@ -50,7 +50,7 @@ const HOSTILE: readonly string[] = [
 const ENDS = ['', '!', ')'];
 
 const access = createAccess({ host: 'a', allowHosts: [], allowOrigins: [], token: 'secret' });
-const auto = { names: 'auto', describe: 'auto', descriptionBudget: undefined } as const;
+const auto = { names: 'auto', describe: 'auto', descriptionBudget: undefined, skipOwn: false } as const;
 const swallow = (run: () => unknown) => {
   try {
     run();
@@ -73,9 +73,9 @@ const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
   'an Origin': (origin) => access.check({ host: 'a', origin: `http://${origin}` }),
   'a token': (text) => access.challenge({ authorization: `bearer ${text}` }),
   'an Accept': (accept) => accepts(accept, 'application/json'),
-  'a cursor': (cursor) =>
-    swallow(() => new EncodedList({ name: 'x', member: 'x', pageSize: 1, keyOf: () => '' }, []).page(cursor)),
-  'every spelling of a name': (name) => createNameTable(new Map([[name, 1]]), [name]).find(name, 'safe'),
+  'a cursor': (cursor) => swallow(() => createList('x', [], () => '', 1).page(cursor)),
+  'every spelling of a name': (name) =>
+    createNameTable('tool', new Map([[name, 1]]), [name]).find(name, LONGEST_SAFE_NAME),
   visible,
   visibleLine,
   composed,
@@ -104,9 +104,9 @@ for (const [what, look] of Object.entries(LOOKS)) {
 }
 
 test('a bridge at the end of a client name is left out (10.3)', () => {
-  const names = (name: string) => profileOf({ name, version: '1' }, auto).names;
-  assert.equal(names('Claude-AI (via mcp-remote 0.1.29)'), 'safe');
-  assert.equal(names('claude-ai (via mcp-remote'), 'plain');
+  const limit = (name: string) => profileOf({ name, version: '1' }, auto).nameLimit;
+  assert.equal(limit('Claude-AI (via mcp-remote 0.1.29)'), LONGEST_SAFE_NAME);
+  assert.equal(limit('claude-ai (via mcp-remote'), undefined);
 });
 
 test('a client that goes on too long about itself is a client of no name (10.3)', () => {

@@ -218,7 +218,7 @@ test('doctor reports names that are ambiguous (11.9)', (t) => {
   });
   assert.match(
     stdout,
-    /Problems: 1\n {2}name "pdf": is ambiguous: claude:pdf, codex:pdf; only a full name loads one\n/,
+    /Names that several skills have: 1\n {2}name "pdf": is ambiguous: claude:pdf, codex:pdf; only a full name loads one\n/,
   );
 });
 

@@ -2,12 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport as StreamableV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { modern } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
-import { ask, modernHeaders, openStream, startWeb } from '../harness/web.ts';
+import { ask, freePort, modernHeaders, openStream, startWeb } from '../harness/web.ts';
 
 // Debian puts it where only root looks.
 const NGINX = ['nginx', '/usr/sbin/nginx'].find((path) => !spawnSync(path, ['-v']).error);
@@ -60,12 +65,44 @@ test('modern clients are served by any of several servers, which share nothing',
   });
 });
 
+test('clients with a session reach the server that has it, by streamable HTTP and by SSE', { skip }, async (t) => {
+  const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
+  const [one, two] = await Promise.all([startWeb(t, { tree }), startWeb(t, { tree })]);
+  const url = await startNginx(t, tree, [one.url, two.url]);
+  for (const [name, transport] of [
+    ['stream', new StreamableV1(new URL(url))],
+    ['sse', new SseV1(new URL('/sse', url))],
+  ] as const) {
+    const client = new ClientV1({ name: 'tour', version: '1' });
+    let changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+    await client.connect(transport as Parameters<ClientV1['connect']>[0]);
+    for (let round = 0; round < 8; round++) {
+      const { isError } = await client.callTool({ name: 'skill', arguments: { name: 'pdf' } });
+      assert.notEqual(isError, true);
+    }
+    tree.write(`.claude/skills/${name}/SKILL.md`, skillText(name));
+    while (changes === 0) await new Promise((again) => setTimeout(again, 20));
+    await client.close();
+  }
+});
+
 /** An nginx in front of the given servers; gives the URL it is reached by. */
 async function startNginx(t: TestContext, tree: Tree, servers: readonly string[]): Promise<string> {
   const port = await freePort();
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${tree.at(name)};`,
   );
+  // The snippet of the README, with the addresses of this test.
+  const readme = readFileSync(fileURLToPath(new URL('../../../README.md', import.meta.url)), 'utf8');
+  const snippet = /```nginx\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const hosts = servers.map((url) => new URL(url).host);
+  const addresses = new Map([
+    ['127.0.0.1:3333', hosts[0]],
+    ['127.0.0.1:3334', hosts[1]],
+    ['127.0.0.1:8080', `127.0.0.1:${port}`],
+  ]);
+  for (const address of addresses.keys()) assert.ok(snippet.includes(address), address);
   const config = tree.write(
     'nginx.conf',
     `daemon off;
@@ -75,19 +112,7 @@ events {}
 http {
   ${paths.join('\n  ')}
   access_log off;
-  upstream skillwire {
-    ${servers.map((url) => `server ${new URL(url).host};`).join('\n    ')}
-    keepalive 16;
-  }
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://skillwire;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_set_header Host localhost;
-    }
-  }
+${snippet.replace(/127\.0\.0\.1:\d+/g, (address) => addresses.get(address) ?? address)}
 }
 `,
   );
@@ -104,13 +129,4 @@ http {
     assert.equal(child.exitCode, null, 'nginx ended');
     await new Promise((again) => setTimeout(again, 50));
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  assert.ok(address && typeof address === 'object');
-  return address.port;
 }

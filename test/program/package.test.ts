@@ -1,60 +1,25 @@
 /** What npm would publish, unpacked where a user's project would have it. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
 import { VERSION } from '../../src/version.ts';
-import { makeTree, type Tree } from '../harness/tree.ts';
-
-const TOP = fileURLToPath(new URL('../../..', import.meta.url));
-
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string; readonly mode: number }[];
-}
-
-/** A project with the packed skillwire, its dependencies and Node's types in its node_modules. */
-function install(t: TestContext): { readonly project: Tree; readonly packed: Packed } {
-  const project = makeTree(t, { 'package.json': '{"type":"module","private":true}' });
-  // Built already: packing must not build again under the feet of the other tests.
-  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', project.path];
-  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: TOP, encoding: 'utf8' })) as Packed[];
-  assert.ok(packed);
-  mkdirSync(project.at('node_modules/@types'), { recursive: true });
-  execFileSync('tar', ['xzf', packed.filename], { cwd: project.path });
-  renameSync(project.at('package'), project.at('node_modules/skillwire'));
-  for (const name of [
-    'valibot',
-    'front-matter',
-    'js-yaml',
-    'argparse',
-    'sprintf-js',
-    'esprima',
-    'picomatch',
-    'leven',
-  ]) {
-    project.link(`node_modules/${name}`, join(TOP, 'node_modules', name));
-  }
-  for (const name of ['@types/node', 'undici-types']) {
-    project.link(`node_modules/${name}`, join(TOP, 'node_modules', name));
-  }
-  return { project, packed };
-}
+import { compile, installPacked, TOP } from '../harness/installed.ts';
 
 test('what npm would publish', async (t) => {
-  const { project, packed } = install(t);
+  const { project, packed } = installPacked(t);
 
   await t.test('is the program, the library, its source and types, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
-    const programs = ['dist/SHA256SUMS', 'dist/skillwire-stdio.cjs', 'dist/skillwire.cjs'];
-    assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', ...programs, 'package.json']);
+    const files = ['commands', 'http', 'hub', 'program', 'stdio'].map((name) => `dist/skillwire-${name}.cjs`);
+    const programs = ['dist/skillwire-stdio.cjs', 'dist/skillwire.cjs'];
+    const shipped = ['dist/SHA256SUMS', ...files, 'dist/skillwire.cjs'];
+    assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', ...shipped, 'package.json']);
     for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/protocol/index.d.ts', 'src/protocol/json-rpc.ts']) {
       assert.ok(paths.includes(path), path);
     }
-    for (const program of programs.filter((path) => path.endsWith('.cjs'))) {
+    for (const program of programs) {
       const { mode = 0 } = packed.files.find(({ path }) => path === program) ?? {};
       assert.equal(mode & 0o111, 0o111, `${program} can be run`);
     }
@@ -80,14 +45,30 @@ console.log(VERSION, 'kind' in decoded && decoded.kind, new RpcError(7, 'x').cod
 await skillwire.close();
 `,
     );
-    const options = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
-    project.write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['use.ts'] }));
-    const compiler = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
-    const compiled = spawnSync(process.execPath, [compiler, '-p', project.path], { encoding: 'utf8' });
-    assert.equal(compiled.stdout, '');
+    compile(project, ['use.ts']);
     assert.equal(
       execFileSync(process.execPath, [project.at('out/use.js')], { encoding: 'utf8' }),
       `${VERSION} invalid 7 0\n`,
     );
+  });
+
+  await t.test('can be required where Node allows that, and elsewhere Node says what to do', () => {
+    project.write('use.cjs', "console.log(Object.keys(require('skillwire')).join());");
+    const { stdout, stderr } = spawnSync(process.execPath, [project.at('use.cjs')], { encoding: 'utf8' });
+    if ('require_module' in process.features) assert.match(stdout, /\bcreateSkillwire\b/);
+    else assert.match(stderr, /use\.cjs to a dynamic import\(\)[\s\S]*ERR_REQUIRE_ESM/);
+    project.write('import.cjs', "import('skillwire').then(({ VERSION }) => console.log(VERSION));");
+    assert.equal(execFileSync(process.execPath, [project.at('import.cjs')], { encoding: 'utf8' }), `${VERSION}\n`);
+  });
+
+  await t.test('has no fault that publint or arethetypeswrong knows', () => {
+    const run = (name: string, ...args: readonly string[]) => {
+      const { stdout, stderr, status } = spawnSync(join(TOP, 'node_modules', '.bin', name), args, { encoding: 'utf8' });
+      assert.equal(status, 0, `${name}: ${stdout}${stderr}`);
+    };
+    const file = project.at(packed.filename);
+    run('publint', '--strict', file);
+    // Its CommonJS users are those of Node's own loader, see above; without `exports`, the resolution of Node 10 has no entry.
+    run('attw', file, '--profile', 'esm-only');
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { readInside } from '../../src/files/read.ts';
-import { createContents } from '../../src/skills/contents.ts';
+import { localFiles } from '../../src/skills/contents.ts';
 import { createScanner } from '../../src/skills/scan.ts';
 import { startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -80,11 +80,9 @@ for (const [what, act] of SWAPS) {
 test('a SKILL.md too large to be held is not read through a link that took its directory (10.16)', async (t) => {
   const tree = secretTree(t);
   const directory = tree.at('project/.claude/skills/pdf');
-  const before = readInside(directory, 'SKILL.md', 1000);
-  assert.match(before.kind === 'read' ? before.bytes.toString() : '', /# pdf/);
+  assert.match(readInside(directory, 'SKILL.md', 1000).bytes.toString(), /# pdf/);
   swap(directory, tree.at('home/.ssh'));
-  const after = readInside(directory, 'SKILL.md', 1000);
-  assert.match(after.kind === 'refused' ? after.error.message : '', /now leads elsewhere/);
+  assert.throws(() => readInside(directory, 'SKILL.md', 1000), /now leads elsewhere/);
 });
 
 test('a scan that a swap overtakes takes nothing from behind the link (10.16)', async (t) => {
@@ -99,15 +97,19 @@ test('a scan that a swap overtakes takes nothing from behind the link (10.16)', 
     depth: 8,
     within: tree.at('project'),
   };
-  // `progress` is told after the walk and before any file is read.
-  const { skills } = await scan([root], () => swap(`${directory}/pdf`, tree.at('home/.ssh')));
+  // The next root is asked for after the walk and before any file is read.
+  const roots = function* () {
+    yield root;
+    swap(`${directory}/pdf`, tree.at('home/.ssh'));
+  };
+  const { skills } = await scan(roots());
   assert.deepEqual(skills, []);
 });
 
 test('a skill directory that is replaced by another directory is read as it is now', async (t) => {
   const tree = secretTree(t);
   const directory = tree.at('project/.claude/skills/pdf');
-  const files = createContents()(directory);
+  const files = localFiles(directory);
   renameSync(directory, `${directory}.old`);
   tree.write('project/.claude/skills/pdf/SKILL.md', skillText('pdf'));
   tree.write('project/.claude/skills/pdf/id_rsa', 'new');

@@ -25,8 +25,8 @@ async function skillTool(program: Program): Promise<Answer> {
 
 /** The next time a refresh has come to its end, whatever it found. */
 function nextRefresh(program: Program): Promise<string> {
-  const seen = program.stderr().split('refresh (').length;
-  return program.waitForStderr(new RegExp(`(?:refresh \\([\\s\\S]*){${seen},}skills in`));
+  const seen = program.stderr().length;
+  return program.waitForStderr(new RegExp(`^[\\s\\S]{${seen}}[\\s\\S]*refresh \\(.*skills? in`));
 }
 
 async function listed(program: Program): Promise<readonly string[]> {
@@ -49,7 +49,9 @@ test('start on stdio: JSON-RPC on stdin and stdout, progress on stderr', async (
   assert.equal(result.protocolVersion, '2025-11-25');
   assert.equal(result.serverInfo.name, 'skillwire');
   assert.match(result.instructions, /skill/);
-  await program.waitForStderr(/scanning skill directories\nskillwire: ready: 1 skills in \d+ ms\n/);
+  await program.waitForStderr(
+    /scanning skill directories\n(?:skillwire: client: .*\n)*skillwire: ready: 1 skill in \d+ ms\n/,
+  );
   assert.equal(await program.end(), 0);
   assert.deepEqual(program.noise, []);
 });
@@ -289,12 +291,14 @@ test('many calls at once are each answered with the skill they asked for', async
   for (const [at, text] of texts.entries()) assert.match(text, new RegExp(`^Loading: ${names[at % names.length]}\\n`));
 });
 
-test('directories that do not exist are skipped in silence', async (t) => {
+test('directories that do not exist are skipped, the well-known ones in silence, a named one with a warning', async (t) => {
   const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
   const program = startProgram(t, { tree, args: ['--skill-dir', 'no/such/place', '--skill-dir', 'skills'] });
   assert.deepEqual(await listed(program), ['pdf']);
   await program.end();
-  assert.doesNotMatch(program.stderr(), /warn|error/);
+  const said = program.stderr().match(/^.*(?:warn|error).*$/gm);
+  const fault = 'does not exist; correct --skill-dir, or create the directory';
+  assert.deepEqual(said, [`skillwire: warn: ${tree.at('no/such/place')}: ${fault}`]);
 });
 
 test('a bad SKILL.md is skipped with one warning that says which and why; the rest is served', async (t) => {

@@ -1,4 +1,4 @@
-/** The two files that are shipped: what is in them, that they can be built again byte for byte, and what they may do. */
+/** The files that are shipped: what is in them, that they can be built again byte for byte, and what they may do. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,14 @@ import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 const TOP = fileURLToPath(new URL('../../..', import.meta.url));
 const DIST = join(TOP, 'dist');
 const STDIO = 'skillwire-stdio.cjs';
-const PROGRAMS = ['skillwire.cjs', STDIO];
+const PROGRAMS = [STDIO, 'skillwire.cjs'];
+const FILES = [
+  ...PROGRAMS,
+  'skillwire-program.cjs',
+  'skillwire-http.cjs',
+  'skillwire-hub.cjs',
+  'skillwire-commands.cjs',
+];
 const textOf = (name: string) => readFileSync(join(DIST, name), 'utf8');
 
 test('the programs are built byte for byte the same in another directory', (t) => {
@@ -25,48 +32,66 @@ test('the programs are built byte for byte the same in another directory', (t) =
   for (const to of ['first', 'second']) {
     const { status, stderr } = spawnSync(process.execPath, [bundle, tree.at(to)], { encoding: 'utf8' });
     assert.equal(status, 0, stderr);
-    assert.deepEqual(readdirSync(tree.at(to)).toSorted(), ['SHA256SUMS', ...PROGRAMS].toSorted());
-    for (const name of ['SHA256SUMS', ...PROGRAMS]) {
+    assert.deepEqual(readdirSync(tree.at(to)).toSorted(), ['SHA256SUMS', ...FILES].toSorted());
+    for (const name of ['SHA256SUMS', ...FILES]) {
       assert.ok(readFileSync(join(tree.at(to), name)).equals(readFileSync(join(DIST, name))), `${to}/${name}`);
     }
   }
 });
 
-test('SHA256SUMS has the digest of each program', () => {
-  const lines = PROGRAMS.map((name) => `${createHash('sha256').update(textOf(name)).digest('hex')}  ${name}\n`);
+test('SHA256SUMS has the digest of each file', () => {
+  const lines = FILES.map((name) => `${createHash('sha256').update(textOf(name)).digest('hex')}  ${name}\n`);
   assert.equal(textOf('SHA256SUMS'), lines.join(''));
 });
 
 test('nothing compiled, minified or started by another file is shipped', () => {
   const files = readdirSync(DIST, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const odd = files.map(({ name }) => name).filter((name) => !/\.(?:js|d\.ts)$/.test(name));
-  assert.deepEqual(odd.toSorted(), ['.built', 'SHA256SUMS', ...PROGRAMS].toSorted());
-  for (const name of PROGRAMS) {
+  assert.deepEqual(odd.toSorted(), ['.built', 'SHA256SUMS', ...FILES].toSorted());
+  for (const name of FILES) {
     const text = textOf(name);
-    assert.match(text, /^#!\/usr\/bin\/env node\n\/\*\n \* skillwire \d/);
-    assert.doesNotMatch(text, /node:vm|cachedData|enableCompileCache/);
-    // A position in a stack trace is a line of this file: it names its function, and the module stands above it.
-    assert.match(text, /^\/\/ src\/server\.ts$/m);
-    assert.match(text, /^function createServer\(settings\b/m);
+    assert.match(text, /^(?:#!\/usr\/bin\/env node\n)?\/\*\n \* skillwire \d/);
+    // What Node compiles on the user's machine is kept by the file that loads the others, and by no other.
+    if (name !== 'skillwire.cjs') assert.doesNotMatch(text, /node:vm|cachedData|enableCompileCache/, name);
+    // Every character is one byte, so that Node does not take two for each.
+    assert.ok(/^[\0-\x7f]*$/.test(text), name);
   }
+  // A position in a stack trace is a line of one of these files: it names its function, and the module stands above it.
+  assert.match(textOf(STDIO), /^\/\/ src\/server\.ts$/m);
+  assert.match(textOf(STDIO), /^function createServer\(settings\b/m);
+});
+
+test('each module is in one file, and the stdio server needs no other', () => {
+  const modulesIn = (name: string) => new Set(textOf(name).match(/^\/\/ src\/.*\.ts$/gm));
+  const modules = FILES.flatMap((name) => [...modulesIn(name)]);
+  assert.ok(modules.includes('// src/hub/source.ts') && modules.includes('// src/transports/http/listener.ts'));
+  assert.equal(new Set(modules).size, modules.length);
+  assert.doesNotMatch(textOf(STDIO), /require\(["']\./);
 });
 
 test('a comment of the source stands in the program where it says something', () => {
-  const text = textOf('skillwire.cjs');
+  const text = textOf(STDIO);
   assert.match(text, /^function visible\(\w+\) \{\n {2}\/\*\*\n/m);
   assert.match(text, /^\s*\* Owns: /m);
 });
 
-test('each program has the licences of the packages in it', () => {
-  // js-yaml also names argparse, for its own command line, and esprima, for functions in YAML: neither is in the file.
-  const packages = ['front-matter', 'js-yaml', 'leven', 'picomatch', 'valibot'];
-  for (const name of PROGRAMS) {
-    const header = textOf(name).split('*/', 1)[0] ?? '';
+test('each file has the licences of the packages in it', () => {
+  // js-yaml also names argparse, for its own command line, and esprima, for functions in YAML: neither is in a file.
+  const holders: ReadonlyMap<string, string> = new Map([
+    ['front-matter', 'Jason Campbell'],
+    ['js-yaml', 'Vitaly Puzrin'],
+    ['leven', 'Sindre Sorhus'],
+    ['picomatch', 'Jon Schlinkert'],
+    ['valibot', 'Fabian Hiller'],
+  ]);
+  for (const name of FILES) {
+    const text = textOf(name);
+    const header = text.split('*/', 1)[0] ?? '';
+    const inside = new Set([...text.matchAll(/^ *\/\/ node_modules\/([\w-]+)\//gm)].map(([, one = '']) => one));
     const named = [...header.matchAll(/^ \* ---- (\S+) \d\S* ----$/gm)].map(([, one]) => one);
-    assert.deepEqual(named, ['skillwire', ...packages]);
-    for (const holder of ['Fabian Hiller', 'Jason Campbell', 'Jon Schlinkert', 'Sindre Sorhus', 'Vitaly Puzrin']) {
-      assert.ok(header.includes(holder), `${name}: ${holder}`);
-    }
+    assert.deepEqual(named, ['skillwire', ...[...inside].sort()], name);
+    for (const one of inside) assert.ok(header.includes(holders.get(one) ?? one), `${name}: ${one}`);
+    if (name === STDIO) assert.deepEqual([...inside].sort(), [...holders.keys()]);
   }
 });
 
@@ -83,7 +108,7 @@ test('the program for stdio alone imports neither network nor processes', () => 
   // Whatever else could load a module, or reach the network without one.
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   const others =
-    /\b(?:getBuiltinModule|createRequire|process\.binding|fetch|WebSocket|EventSource|eval)\s*\(|new Function\b|\brequire\b(?!\(["'])/;
+    /\b(?:getBuiltinModule|createRequire|process\.binding|fetch|WebSocket|EventSource|eval)\s*\(|new Function\b|\brequire\b(?!\(["']|\.main === module)/;
   assert.equal(others.exec(code)?.[0], undefined);
 });
 

@@ -74,7 +74,7 @@ test('a change right after the start, while watches are being set, is seen', asy
   const tree = makeTree(t, { [PDF]: skillText('pdf', 'old') });
   const program = startProgram(t, { tree, args: WATCHING });
   await program.handshake();
-  await program.waitForStderr(/ready: 1 skills/);
+  await program.waitForStderr(/ready: 1 skill\b/);
   tree.write(PDF, skillText('pdf', 'new'));
   await nextNotice(program);
   assert.match(await program.description(), /<description>new</);

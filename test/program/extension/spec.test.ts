@@ -46,7 +46,7 @@ const UNLAWFUL: readonly (readonly [directory: string, text: string, why: RegExp
   ['edge-', skillText('edge-'), /lower-case letters/],
   ['x'.repeat(65), skillText('x'.repeat(65)), /lower-case letters/],
   ['long-description', skillText('long-description', 'd'.repeat(1025)), /1 to 1024 characters/],
-  ['map', '---\nname: map\ndescription: d\nmetadata:\n  n: 1\n---\n', /metadata holds something else than text/],
+  ['map', '---\nname: map\ndescription: d\nmetadata:\n  n: 1\n---\n', /metadata has a value that is not text/],
   ['list', '---\nname: list\ndescription: d\nmetadata: [a]\n---\n', /metadata is not a map/],
   ['compat', `---\nname: compat\ndescription: d\ncompatibility: ${'c'.repeat(501)}\n---\n`, /1 to 500 characters/],
   ['number', '---\nname: number\ndescription: 5\n---\n', /description is not text/],
