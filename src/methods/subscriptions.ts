@@ -25,7 +25,11 @@ import { createSubscriber, type Subscriber, type Subscribers } from './subscribe
 
 type LookUp = Pick<Registry, 'lookUp'>;
 
-export function listenMethod(registry: LookUp, subscribers: Subscribers, features: readonly Feature[]): Method {
+export function listenMethod(
+  registry: Pick<Registry, 'lookUp' | 'complete'>,
+  subscribers: Subscribers,
+  features: readonly Feature[],
+): Method {
   return {
     name: 'subscriptions/listen',
     streams: true,
@@ -38,8 +42,11 @@ export function listenMethod(registry: LookUp, subscribers: Subscribers, feature
       const { resources } = subscriber;
       // At once: a list that the client requests right after this may change while the files are read.
       const ended = subscribers.add(subscriber, signal);
+      // Changes are found by comparing with a complete list. After the acknowledgement the client relies on every change
+      // being found, so it waits for the first such list.
+      const prepared = registry.complete().then(() => subscribeToAll(registry, subscribers, subscriber, uris, signal));
       // Reading the files may take a while; a client that cancels meanwhile may use the id again at once.
-      await Promise.race([subscribeToAll(registry, subscribers, subscriber, uris, signal), ended]);
+      await Promise.race([prepared, ended]);
       if (!signal.aborted) {
         const accepted: Record<string, unknown> = Object.fromEntries(wanted.map(({ name }) => [topicOf(name), true]));
         if (resources.size > 0) accepted[RESOURCES] = [...resources.keys()];

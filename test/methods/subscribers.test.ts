@@ -90,7 +90,11 @@ test('spellings of one URI are one resource, looked at once, and templates are m
   const snapshot = { uris, resources: new Map(), templates: [template] } as unknown as Snapshot;
   const listeners: ((event: Refreshed) => void)[] = [];
   const subscribers = createSubscribers({ onRefresh: (hear) => void listeners.push(hear) }, assert.ifError);
-  const listen = listenMethod({ lookUp: async (look) => look(snapshot) }, subscribers, []);
+  const listen = listenMethod(
+    { lookUp: async (look) => look(snapshot), complete: async () => snapshot },
+    subscribers,
+    [],
+  );
   const spelled = ['skill://claude/pdf/%61', 'skill://claude/pdf/a', 'skill://cl%61ude/pdf/a', 'other://x'];
   const told: object[] = [];
   const subscribe = async (id: number, uris: readonly string[]) => {

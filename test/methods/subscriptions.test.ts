@@ -25,7 +25,7 @@ test('a list that changes while a subscription reads its files is told of, after
     await gate.pass();
     return undefined;
   };
-  const listen = listenMethod({ lookUp }, subscribers, [TOOLS]);
+  const listen = listenMethod({ lookUp, complete: async () => snapshotOf(1) }, subscribers, [TOOLS]);
   const told: string[] = [];
   const cancel = new AbortController();
   const call = { id: 1, peer: {}, signal: cancel.signal, notify: (method: string) => void told.push(method) };
@@ -38,6 +38,28 @@ test('a list that changes while a subscription reads its files is told of, after
   gate.open();
   await delay(50);
   assert.deepEqual(told, ['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed']);
+  cancel.abort();
+  await answer;
+  subscribers.close();
+});
+
+test('a subscription is acknowledged when the first lists are complete, so that no change after it is missed', async () => {
+  const gate = createGate();
+  const complete = async () => {
+    await gate.pass();
+    return snapshotOf(1);
+  };
+  const subscribers = createSubscribers({ onRefresh: () => {} }, assert.ifError);
+  const listen = listenMethod({ lookUp: async () => undefined, complete }, subscribers, [TOOLS]);
+  const told: string[] = [];
+  const cancel = new AbortController();
+  const call = { id: 1, peer: {}, signal: cancel.signal, notify: (method: string) => void told.push(method) };
+  const answer = listen.run({ notifications: { toolsListChanged: true } }, call as unknown as Call);
+  await delay(50);
+  assert.deepEqual(told, []);
+  gate.open();
+  await delay(50);
+  assert.deepEqual(told, ['notifications/subscriptions/acknowledged']);
   cancel.abort();
   await answer;
   subscribers.close();

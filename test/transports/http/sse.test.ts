@@ -76,6 +76,8 @@ test('a change is announced on the stream after the handshake, and the end is cl
   await ask(at(data), { body: initialize() });
   await stream.message();
   await ask(at(data), { body: { jsonrpc: '2.0', method: 'notifications/initialized' } });
+  // The first scan must not find the new skill: then it would not be a change.
+  await program.waitForStderr(/ready: /);
   tree.write('.claude/skills/new/SKILL.md', skillText('new'));
   assert.equal((await stream.message()).method, 'notifications/tools/list_changed');
   program.child.kill('SIGTERM');

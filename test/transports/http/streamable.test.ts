@@ -147,6 +147,8 @@ test('a legacy client gets changes on its GET stream, also one from before the s
   const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf') });
   const { url, program } = await startWeb(t, { tree });
   const headers = { 'mcp-session-id': await openSession(url) };
+  // The first scan must not find the new skill: then it would not be a change.
+  await program.waitForStderr(/ready: /);
   tree.write('.claude/skills/xlsx/SKILL.md', skillText('xlsx'));
   await program.waitForStderr(/refresh \(watch\)/);
   const first = await openStream(t, url, { headers });
