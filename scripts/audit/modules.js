@@ -30,11 +30,13 @@ export const linesOf = (modules, paths) => paths.reduce((sum, path) => sum + (mo
 // --- internal ---
 
 const IMPORT = /\bfrom '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm;
+const IMPORT_AT_ONCE = /^(?:import|export)\b(?! type\b)[^;'(]*'([^']+)'/gm;
 
 function moduleAt(path) {
   const text = readFileSync(join(top, path), 'utf8');
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(?<![:'"`])\/\/.*$/gm, '');
-  const names = [...code.matchAll(IMPORT)].map(([, a, b, c]) => a ?? b ?? c);
-  const imports = names.map((name) => (name.startsWith('.') ? posix.join(dirname(path), name) : name));
-  return [path, { path, text, code, lines: text.split('\n').length - 1, imports: [...new Set(imports)] }];
+  const resolve = (name) => (name.startsWith('.') ? posix.join(dirname(path), name) : name);
+  const named = (pattern) => new Set([...code.matchAll(pattern)].map(([, a, b, c]) => resolve(a ?? b ?? c)));
+  const [imports, importsAtOnce] = [[...named(IMPORT)], [...named(IMPORT_AT_ONCE)]];
+  return [path, { path, text, code, lines: text.split('\n').length - 1, imports, importsAtOnce }];
 }

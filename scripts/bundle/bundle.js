@@ -1,6 +1,6 @@
 /**
- * The files that are shipped, each of which can be read: dist/skillwire.cjs with the files that it loads, of which
- * dist/skillwire-stdio.cjs is also a program of its own; dist/SHA256SUMS beside them.
+ * The files that are shipped, each of which can be read: dist/skillwire.cjs with the files that it loads,
+ * dist/skillwire-stdio.cjs, which is a program of its own, and dist/SHA256SUMS beside them.
  * Always true:
  * - the code is what esbuild makes of src/ without minifying, with the comments that stand before statements;
  * - equal sources give equal bytes, whatever directory they are in and whatever Node builds them;
@@ -18,9 +18,10 @@ import { assignModules, PARTS } from './parts.js';
 
 const { fileOf, exported } = assignModules();
 
-async function bundle({ file, title, main }) {
-  const bare = await esbuild(file, main, 'none', []);
-  const commented = await esbuild(file, main, 'inline', [markComments]);
+async function bundle({ file, title, main, alone = false }) {
+  const others = alone ? [] : [fromOtherFiles(file)];
+  const bare = await esbuild(file, main, 'none', others);
+  const commented = await esbuild(file, main, 'inline', [...others, markComments]);
   const code = inAscii(unmarkComments(commented.code));
   // Comments are carried through by rewriting their first characters. This proves that nothing but comments changed.
   if (withoutComments(code) !== withoutComments(bare.code)) throw new Error(`${file}: the comments changed the code`);
@@ -46,28 +47,35 @@ async function esbuild(file, main, legalComments, plugins) {
     supported: { 'dynamic-import': false },
     define: { 'import.meta.dirname': '__dirname' },
     legalComments,
-    plugins: [tameYaml, fromOtherFiles(file), ...plugins],
+    plugins: [tameYaml, ...plugins],
   });
   return { code: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
 }
 
-/** Runs the main module, if the file has one, and exports by path what other files import. */
+/** Runs the main module, if the file has one, and exports by path or name what other files import. */
 function entryOf(file, main) {
-  const exports = [...exported.get(file)].sort().map((path) => `export * as ${JSON.stringify(path)} from './${path}';`);
-  // The stdio server is a program of its own and the base of the other one, which only wants its modules.
-  if (main === 'src/stdio.ts')
-    return [`import { main } from './${main}';`, ...exports, 'if (require.main === module) void main();'].join('\n');
+  // The stdio server can also be imported; it only serves when it is the program.
+  if (main === 'src/stdio.ts') return `import { main } from './${main}';\nif (require.main === module) void main();`;
+  const exports = [...exported.get(file)].sort().map((path) => {
+    const name = JSON.stringify(path);
+    // A package is CommonJS: all of it is its default export.
+    return path.startsWith('src/')
+      ? `export * as ${name} from './${path}';`
+      : `export { default as ${name} } from ${name};`;
+  });
   return [...(main === undefined ? [] : [`import './${main}';`]), ...exports].join('\n');
 }
 
-/** A plugin of esbuild: a module of another file is taken from the exports of that file. */
+/** A plugin of esbuild: what belongs to another file is taken from the exports of that file. */
 const fromOtherFiles = (file) => ({
   name: 'from-other-files',
   setup(builder) {
-    builder.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir }) => {
-      const module = relative(top, resolve(resolveDir, path)).replaceAll('\\', '/');
-      return fileOf(module) === file ? undefined : { path: module, namespace: 'other-file' };
-    });
+    const fromOther = (name) =>
+      [undefined, file].includes(fileOf(name)) ? undefined : { path: name, namespace: 'other-file' };
+    builder.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir }) =>
+      fromOther(relative(top, resolve(resolveDir, path)).replaceAll('\\', '/')),
+    );
+    builder.onResolve({ filter: /^[a-z]/ }, ({ path }) => fromOther(path));
     builder.onResolve({ filter: /^\.\/skillwire[\w-]*\.cjs$/ }, ({ path }) => ({ path, external: true }));
     builder.onLoad({ filter: /.*/, namespace: 'other-file' }, ({ path }) => ({
       contents: `module.exports = require('./${fileOf(path)}')[${JSON.stringify(path)}];`,

@@ -1,17 +1,16 @@
 /**
- * Which file of dist/ has which modules of src/. Each module is in one file; the other files reach it through the exports
- * of that file, so that there is one copy of everything. skillwire-stdio.cjs needs none of the others.
+ * Which file of dist/ has which modules of src/. skillwire-stdio.cjs is a program of its own and complete. Of the other
+ * files, each module is in one; the others reach it through the exports of that file.
  */
-import { reach, readModules } from '../audit/modules.js';
+import { readModules } from '../audit/modules.js';
 
-/** What the stdio server reaches, types included. */
-const STDIO = 'src/stdio.ts';
-
+/** `alone`: has everything that its main module reaches. `packages`: those that are loaded when they are needed. */
 export const PARTS = [
   {
     file: 'skillwire-stdio.cjs',
     title: 'the server on stdin and stdout, complete: no network, no processes.',
-    main: STDIO,
+    main: 'src/stdio.ts',
+    alone: true,
   },
   {
     file: 'skillwire.cjs',
@@ -20,19 +19,21 @@ export const PARTS = [
   },
   {
     file: 'skillwire-program.cjs',
-    title: 'the command line and the server with everything that can be added to it.',
+    title: 'the command line and the server; what it needs at every start.',
     main: 'src/cli.ts',
   },
+  { file: 'skillwire-yaml.cjs', title: 'front matter that only a YAML parser can read.', packages: ['front-matter'] },
+  { file: 'skillwire-filter.cjs', title: 'the patterns of --include and --exclude.' },
   { file: 'skillwire-http.cjs', title: 'what HTTP and SSE add.' },
   { file: 'skillwire-hub.cjs', title: 'what upstream servers add.' },
   { file: 'skillwire-commands.cjs', title: 'the commands besides serve.' },
 ];
 
-/** By file: the modules that other files import. By module: its file. */
+/** By file: the modules that other files import. By module or package: its file; undefined for a package of every file. */
 export function assignModules() {
   const modules = readModules();
   const fileOf = fileFinder(modules);
-  const exported = new Map(PARTS.map(({ file }) => [file, new Set()]));
+  const exported = new Map(PARTS.map(({ file, packages = [] }) => [file, new Set(packages)]));
   for (const { path, imports } of modules.values())
     for (const target of imports)
       if (modules.has(target) && fileOf(target) !== fileOf(path)) exported.get(fileOf(target)).add(target);
@@ -42,23 +43,27 @@ export function assignModules() {
 // --- internal ---
 
 function fileFinder(modules) {
-  const stdio = new Set(reach(modules, STDIO));
-  const launcher = new Set(reach(modules, 'src/launch.ts'));
-  // What the program needs for every command is in its own file; a command's file is loaded with the command.
-  const program = new Set([
-    'src/cli.ts',
-    'src/cli/commands.ts',
-    'src/cli/all-options.ts',
-    'src/cli/serve.ts',
-    'src/index.ts',
-    'src/hops.ts',
-    'src/skills/memory.ts',
-  ]);
+  const launcher = reachAtOnce(modules, 'src/launch.ts');
+  const program = reachAtOnce(modules, 'src/cli.ts');
+  const later = new Map(PARTS.flatMap(({ file, packages = [] }) => packages.map((name) => [name, file])));
   return (path) => {
-    if (stdio.has(path)) return 'skillwire-stdio.cjs';
+    if (!path.startsWith('src/')) return later.get(path);
     if (launcher.has(path)) return 'skillwire.cjs';
     if (program.has(path)) return 'skillwire-program.cjs';
+    if (path === 'src/skills/filter.ts') return 'skillwire-filter.cjs';
     if (path.startsWith('src/transports/http/')) return 'skillwire-http.cjs';
     return /^src\/(?:hub|files)\//.test(path) ? 'skillwire-hub.cjs' : 'skillwire-commands.cjs';
   };
+}
+
+/** The modules that run when an entry does: what is imported as a type, or later, is not among them. */
+function reachAtOnce(modules, entry) {
+  const reached = new Set();
+  const visit = (path) => {
+    if (reached.has(path) || !modules.has(path)) return;
+    reached.add(path);
+    for (const target of modules.get(path).importsAtOnce) visit(target);
+  };
+  visit(entry);
+  return reached;
 }
