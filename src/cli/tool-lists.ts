@@ -3,7 +3,7 @@
  * Owns: measuring. Leaves alone: what each host is sent (methods/host-profiles.ts, tools/description.ts).
  */
 import type { Handle } from '../index.ts';
-import { type HostOptions, knownHosts, profileOf } from '../methods/host-profiles.ts';
+import { createProfiles, type HostOptions, knownHosts } from '../methods/host-profiles.ts';
 import { connectAs, type LocalClient, type ShownTool } from './client.ts';
 import { roughTokens } from './output.ts';
 
@@ -29,9 +29,10 @@ export async function toolListOf(client: LocalClient): Promise<ToolList> {
 /** The lists that the known hosts and any other client get. Hosts that get the same are one entry. */
 export async function toolListsOf(handle: Handle, options: HostOptions) {
   const groups = new Map<string, string[]>();
+  const profileOf = createProfiles(options);
   for (const host of [OTHERS, ...knownHosts()]) {
-    const profile = JSON.stringify(profileOf({ name: host, version: '' }, options));
-    groups.set(profile, [...(groups.get(profile) ?? []), host]);
+    const { key } = profileOf({ name: host, version: '' });
+    groups.set(key, [...(groups.get(key) ?? []), host]);
   }
   const lists = [];
   for (const hosts of groups.values()) {

@@ -17,6 +17,8 @@ export interface HostOptions {
 }
 
 export interface HostProfile {
+  /** Equal for equal profiles, and only for those. */
+  readonly key: string;
   readonly nameLimit: NameLimit;
   readonly describe: ToolView['describe'];
   /** Of the description that lists the skills, in characters. */
@@ -30,16 +32,20 @@ export const DEFAULT_BUDGET = 2000;
 /** Of a client of which nothing is known: some 60 skills in full. Every conversation carries the description. */
 export const GENERAL_BUDGET = 20_000;
 
-export function profileOf(client: Client | undefined, options: HostOptions): HostProfile {
-  const key = keyOf(client?.name ?? '');
-  const known = TABLE.get(key) ?? FAMILIES.find(([start]) => key.startsWith(start))?.[1] ?? PLAIN;
-  const { nameLimit, budget = options.describe === 'auto' ? GENERAL_BUDGET : DEFAULT_BUDGET, agent } = known;
-  const limits = { auto: nameLimit, plain: undefined, safe: nameLimit ?? LONGEST_SAFE_NAME };
-  return {
-    nameLimit: limits[options.names],
-    describe: options.describe,
-    budget: options.descriptionBudget ?? budget,
-    agent: options.skipOwn ? agent : undefined,
+/** Gives the profile of a client. */
+export function createProfiles(options: HostOptions): (client: Client | undefined) => HostProfile {
+  const byHost = new Map<Host, HostProfile>();
+  const byName = new Map<string, HostProfile>();
+  return ({ name } = NO_CLIENT) => {
+    const known = byName.get(name);
+    if (known) return known;
+    const host = hostOf(name);
+    const profile = byHost.get(host) ?? profileFor(host, options);
+    byHost.set(host, profile);
+    // Clients choose their names, so only as many are kept as one machine may have.
+    if (byName.size >= MOST_NAMES) byName.clear();
+    byName.set(name, profile);
+    return profile;
   };
 }
 
@@ -50,7 +56,27 @@ export function knownHosts(): readonly string[] {
 
 // --- internal ---
 
-type Host = Partial<Omit<HostProfile, 'describe'>>;
+type Host = Partial<Omit<HostProfile, 'key' | 'describe'>>;
+
+const NO_CLIENT: Client = { name: '', version: '' };
+const MOST_NAMES = 100;
+
+function profileFor(host: Host, options: HostOptions): HostProfile {
+  const { nameLimit, budget = options.describe === 'auto' ? GENERAL_BUDGET : DEFAULT_BUDGET, agent } = host;
+  const limits = { auto: nameLimit, plain: undefined, safe: nameLimit ?? LONGEST_SAFE_NAME };
+  const profile = {
+    nameLimit: limits[options.names],
+    describe: options.describe,
+    budget: options.descriptionBudget ?? budget,
+    agent: options.skipOwn ? agent : undefined,
+  };
+  return { ...profile, key: JSON.stringify(profile) };
+}
+
+function hostOf(name: string): Host {
+  const key = keyOf(name);
+  return TABLE.get(key) ?? FAMILIES.find(([start]) => key.startsWith(start))?.[1] ?? PLAIN;
+}
 
 /** Takes dots and colons as they are. */
 const PLAIN: Host = {};

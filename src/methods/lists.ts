@@ -90,17 +90,20 @@ export function cursorAfter(list: string, key: string): string {
 }
 
 /**
- * Makes a value once for each snapshot and view. A snapshot never changes, so the value never gets old. A view must be
- * one of a few: what a client says of itself must not be in it.
+ * Makes a value once for each snapshot and key of a view. A snapshot never changes, so the value never gets old. There
+ * must be few keys: what a client says of itself must not be in one.
  */
-export function perSnapshot<T, V = void>(make: (snapshot: Snapshot, view: V) => T): (snapshot: Snapshot, view: V) => T {
+export function perSnapshot<T, V = void>(
+  make: (snapshot: Snapshot, view: V) => T,
+  keyOf: (view: V) => string = () => '',
+): (snapshot: Snapshot, view: V) => T {
   const values = new WeakMap<Snapshot, Map<string, T>>();
   return (snapshot, view) => {
-    const views = values.get(snapshot) ?? new Map<string, T>();
-    values.set(snapshot, views);
-    const key = JSON.stringify(view) ?? '';
-    const value = views.get(key) ?? make(snapshot, view);
-    views.set(key, value);
+    const key = keyOf(view);
+    const known = values.get(snapshot);
+    const value = known?.get(key) ?? make(snapshot, view);
+    if (known) known.set(key, value);
+    else values.set(snapshot, new Map([[key, value]]));
     return value;
   };
 }

@@ -23,7 +23,7 @@ export function createShowTo(surroundings: Surroundings): ShowTo {
     const own = new Set([...found, ...names.listed.map(({ skill }) => skill).filter(isOwn)]);
     const [listed, visible] = [names.listed, names.visible].map((all) => all.filter(({ skill }) => !own.has(skill)));
     return { ...snapshot, names: { ...names, listed: listed ?? [], visible: visible ?? [] } };
-  });
+  }, String);
   return (snapshot, agent) => (agent === undefined ? snapshot : without(snapshot, agent));
 }
 

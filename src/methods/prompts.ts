@@ -9,7 +9,7 @@ import type { ListedSkill, Prompt, Snapshot } from '../model.ts';
 import { internalError, invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { echo } from '../text.ts';
 import { loadText } from '../tools/skill.ts';
-import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
+import { createProfiles, type HostOptions, type HostProfile } from './host-profiles.ts';
 import { CACHE_BRIEFLY } from './limits.ts';
 import { listMethod, perSnapshot, sortedList } from './lists.ts';
 import type { ShowTo } from './own-skills.ts';
@@ -20,17 +20,17 @@ export function createPrompts(registry: Registry, showTo: ShowTo, options: HostO
     const all = [...visible.map(promptOf), ...prompts];
     return createNameTable('prompt', new Map(all.map((one) => [one.definition.name, one])), servers);
   });
-  const lists = perSnapshot((snapshot, { nameLimit, agent }: View) => {
-    const { spell } = tables(snapshot);
-    const shown = [...showTo(snapshot, agent).names.visible.map(promptOf), ...snapshot.prompts];
-    const definitions = shown.map(({ definition }) => ({ ...definition, name: spell(definition.name, nameLimit) }));
-    return sortedList('prompts', definitions, ({ name }) => name);
-  });
-  const viewFor = ({ client }: Peer): View => {
-    const { nameLimit, agent } = profileOf(client, options);
-    return { nameLimit, agent };
-  };
-  const listFor = (snapshot: Snapshot, peer: Peer) => lists(snapshot, viewFor(peer));
+  const profileOf = createProfiles(options);
+  const lists = perSnapshot(
+    (snapshot, { nameLimit, agent }: HostProfile) => {
+      const { spell } = tables(snapshot);
+      const shown = [...showTo(snapshot, agent).names.visible.map(promptOf), ...snapshot.prompts];
+      const definitions = shown.map(({ definition }) => ({ ...definition, name: spell(definition.name, nameLimit) }));
+      return sortedList('prompts', definitions, ({ name }) => name);
+    },
+    ({ key }: HostProfile) => key,
+  );
+  const listFor = (snapshot: Snapshot, { client }: Peer) => lists(snapshot, profileOf(client));
 
   function findIn(snapshot: Snapshot, name: string, limit: NameLimit): Prompt | undefined {
     const found = tables(snapshot).find(name, limit);
@@ -44,7 +44,7 @@ export function createPrompts(registry: Registry, showTo: ShowTo, options: HostO
   /** The prompt of that name, in any spelling; throws when there is none. */
   async function find(asked: unknown, peer: Peer): Promise<Prompt> {
     const name = nameParam('prompt', asked);
-    const limit = viewFor(peer).nameLimit;
+    const limit = profileOf(peer.client).nameLimit;
     const known = findIn(await registry.ready(), name, limit);
     const late = known ? undefined : await registry.lookAgain(name);
     if (typeof late === 'string') throw internalError(`the server of "${echo(name)}" is not connected (${late})`);
@@ -71,7 +71,6 @@ export function createPrompts(registry: Registry, showTo: ShowTo, options: HostO
 // --- internal ---
 
 /** Everything about a client that its list depends on. */
-type View = Pick<HostProfile, 'nameLimit' | 'agent'>;
 
 function promptOf(listed: ListedSkill): Prompt {
   const { id, skill } = listed;

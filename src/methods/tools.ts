@@ -8,7 +8,7 @@ import type { Snapshot, Tool, ToolView } from '../model.ts';
 import { invalidParams, isObject, type Method, type Peer, SKILLS_EXTENSION } from '../protocol/index.ts';
 import { echo } from '../text.ts';
 import { failure } from '../tools/tool.ts';
-import { type HostOptions, type HostProfile, profileOf } from './host-profiles.ts';
+import { createProfiles, type HostOptions, type HostProfile } from './host-profiles.ts';
 import { CACHE_BRIEFLY } from './limits.ts';
 import { createList, listMethod, perSnapshot } from './lists.ts';
 import type { ShowTo } from './own-skills.ts';
@@ -23,14 +23,16 @@ export interface ToolOptions extends HostOptions {
 export function createTools(registry: Registry, own: readonly Tool[], showTo: ShowTo, options: ToolOptions) {
   const ownTable = tableOf(own, []);
   const tables = perSnapshot(({ tools, servers }) => tableOf([...own, ...tools], servers));
-  const lists = perSnapshot((snapshot, view: View) =>
-    listOf(showTo(snapshot, view.host.agent), tables(snapshot), view),
+  const lists = perSnapshot(
+    (snapshot, view: View) => listOf(showTo(snapshot, view.host.agent), tables(snapshot), view),
+    ({ key }) => key,
   );
-  const viewFor = ({ client, extensions, anyStructure = false }: Peer): View => ({
-    host: profileOf(client, options),
-    omitted: options.omitForExtension && extensions.has(SKILLS_EXTENSION) ? DONE_BY_EXTENSION : [],
-    anyStructure,
-  });
+  const profileOf = createProfiles(options);
+  const viewFor = ({ client, extensions, anyStructure = false }: Peer): View => {
+    const host = profileOf(client);
+    const omitted = options.omitForExtension && extensions.has(SKILLS_EXTENSION) ? DONE_BY_EXTENSION : [];
+    return { key: `${host.key} ${omitted.length} ${anyStructure}`, host, omitted, anyStructure };
+  };
   const listFor = (snapshot: Snapshot, peer: Peer) => lists(snapshot, viewFor(peer));
 
   const callTool: Method = {
@@ -39,7 +41,7 @@ export function createTools(registry: Registry, own: readonly Tool[], showTo: Sh
       const name = nameParam('tool', params.name);
       const args = params.arguments ?? {};
       if (!isObject(args)) throw invalidParams('arguments must be an object');
-      const { nameLimit, agent } = profileOf(call.peer.client, options);
+      const { nameLimit, agent } = profileOf(call.peer.client);
       const isFresh = ownTable.find(name, nameLimit)?.fresh;
       const snapshot = await (isFresh ? registry.refresh('call') : registry.ready());
       const tool = tables(snapshot).find(name, nameLimit);
@@ -74,6 +76,7 @@ const DONE_BY_EXTENSION: readonly string[] = ['skill', 'skills.list', 'skills.re
 
 /** Everything about a client that its list depends on. */
 interface View {
+  readonly key: string;
   readonly host: HostProfile;
   /** The plain names of the tools that are not listed. */
   readonly omitted: readonly string[];

@@ -4,9 +4,9 @@
  * Leaves alone: bytes and HTTP responses (transports), what the methods do, which client it is (eras.ts).
  */
 import { EncodedReply, encodeNotification, errorReply } from './encode.ts';
-import type { Era } from './eras.ts';
+import type { Call, Era } from './eras.ts';
 import { internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
-import { decode, idKey, isObject, type Message, type Request } from './json-rpc.ts';
+import { decode, type Id, idKey, isObject, type Message, type Params, type Request } from './json-rpc.ts';
 import { isLogged } from './meta.ts';
 import { LazyAbortController, type Peer, type ReadHeader, type Session } from './session.ts';
 
@@ -57,13 +57,15 @@ export function createDispatcher(eras: readonly Era[], onFault: FaultListener): 
   return async (given, text, exchange) => {
     try {
       const decoded = decode(text);
-      const isBatch = Array.isArray(decoded);
-      const incoming = (isBatch ? decoded : [decoded]).map((message) => withEra(message, exchange.readHeader));
-      const session = typeof given === 'function' ? given(needsOf(incoming, isBatch)) : given;
+      const incoming = Array.isArray(decoded)
+        ? decoded.map((message) => withEra(message, exchange.readHeader))
+        : withEra(decoded, exchange.readHeader);
+      const session = typeof given === 'function' ? given(needsOf(incoming)) : given;
       if (!session) return;
-      const [first] = incoming;
       const context = { session, exchange, onFault };
-      const reply = await (isBatch || !first ? answerBatch(incoming, batches, context) : answerOne(first, context));
+      const reply = await ('message' in incoming
+        ? answerOne(incoming, context)
+        : answerBatch(incoming, batches, context));
       if (reply) exchange.reply(reply);
     } catch (error) {
       // Errors of methods are caught where they run; this one comes from a transport that cannot send.
@@ -91,11 +93,13 @@ interface Context {
   readonly onFault: FaultListener;
 }
 
-function needsOf(incoming: readonly Incoming[], isBatch: boolean): MessageNeeds {
-  const calls = incoming.flatMap(({ message, era }) => ('method' in message ? [{ message, era }] : []));
+function needsOf(incoming: Incoming | readonly Incoming[]): MessageNeeds {
+  const isBatch = !('message' in incoming);
+  const all = isBatch ? incoming : [incoming];
+  const calls = all.flatMap(({ message, era }) => ('method' in message ? [{ message, era }] : []));
   const stream = !isBatch && calls.some(({ message, era }) => era.methods.get(message.method)?.streams === true);
   // A text that cannot be read, or an empty batch, is answered as such whatever session it names.
-  const isUnreadable = incoming.every(({ message }) => message.kind === 'invalid');
+  const isUnreadable = all.every(({ message }) => message.kind === 'invalid');
   if (isUnreadable || calls.some(({ era }) => era.sessionOpener === undefined)) return { session: 'none', stream };
   const isOpening = calls.some(
     ({ message, era }) => message.kind === 'request' && message.method === era.sessionOpener,
@@ -159,31 +163,12 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
   const key = idKey(id);
   if (session.calls.has(key)) return errorReply(id, invalidRequest('this id is still in flight'));
   const control = new LazyAbortController();
-  let peer: Peer | undefined;
-  const notify = (name: string, body: object) => {
-    try {
-      // No log message leaves that the client has not asked for.
-      if (name === MESSAGE && !isLogged(isObject(body) && body.level, peer?.logLevel)) return;
-      if (!control.aborted) exchange.notify(encodeNotification(name, body), name === PROGRESS || name === MESSAGE);
-    } catch (error) {
-      onFault(name, error); // A method does not fail because its progress cannot be sent.
-    }
-  };
   session.calls.set(key, control);
   try {
-    peer = era.open(request, session, exchange.readHeader);
+    const peer = era.open(request, session, exchange.readHeader);
     const method = era.methods.get(request.method);
     if (!method) throw methodNotFound(request.method);
-    const result = await method.run(params, {
-      id,
-      params,
-      peer,
-      session,
-      notify,
-      get signal() {
-        return control.signal;
-      },
-    });
+    const result = await method.run(params, new RunningCall(request, peer, context, control));
     return control.aborted ? undefined : era.seal(id, result, method);
   } catch (error) {
     if (control.aborted) return undefined;
@@ -193,5 +178,45 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
   } finally {
     // After it was cancelled, another call may have the id.
     if (session.calls.get(key) === control) session.calls.delete(key);
+  }
+}
+
+/** A class, because one is made for every request: closures and a getter in an object would take longer than the rest. */
+class RunningCall implements Call {
+  readonly id: Id;
+  readonly params: Params;
+  readonly peer: Peer;
+  readonly session: Session;
+  readonly #context: Context;
+  readonly #control: LazyAbortController;
+
+  constructor({ id, params }: Request, peer: Peer, context: Context, control: LazyAbortController) {
+    this.id = id;
+    this.params = params;
+    this.peer = peer;
+    this.session = context.session;
+    this.#context = context;
+    this.#control = control;
+  }
+
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
+  /** A function of its own, so that it can be handed on without the call. */
+  get notify(): Call['notify'] {
+    return (name, body) => this.#notify(name, body);
+  }
+
+  #notify(name: string, body: object): void {
+    const { exchange, onFault } = this.#context;
+    try {
+      // No log message leaves that the client has not asked for.
+      if (name === MESSAGE && !isLogged(isObject(body) && body.level, this.peer.logLevel)) return;
+      if (!this.#control.aborted)
+        exchange.notify(encodeNotification(name, body), name === PROGRESS || name === MESSAGE);
+    } catch (error) {
+      onFault(name, error); // A method does not fail because its progress cannot be sent.
+    }
   }
 }

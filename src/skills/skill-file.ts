@@ -55,6 +55,8 @@ export class SkillFile {
   problem: Problem | undefined = undefined;
   /** What skill and problem are made of, or will be when it is read; undefined: the file is read at the next scan. */
   #look: Look | undefined = undefined;
+  /** Whether the file was just seen unchanged. */
+  #isSeen = false;
 
   constructor(root: Root, place: Pick<SkillFile, 'directory' | 'parent' | 'real' | 'identity'>) {
     this.root = root;
@@ -78,7 +80,15 @@ export class SkillFile {
 
   /** Whether the file is as it was when it was last looked at. Throws when it cannot be looked at. */
   isUnchanged(): boolean {
-    return this.#look !== undefined && sameLook(this.#look, statOf(this.path));
+    if (this.#isSeen) return true;
+    if (this.#look === undefined || !sameLook(this.#look, statOf(this.path))) return false;
+    // Requests that arrived together share one look. It is forgotten before the next input is read, so a client that
+    // changes a file and then asks for it is never answered by a look from before.
+    this.#isSeen = true;
+    queueMicrotask(() => {
+      this.#isSeen = false;
+    });
+    return true;
   }
 
   /**

@@ -65,16 +65,15 @@ export async function serveStdio(
       inFlight.add(done);
       return done;
     });
-  /** Begins with a few requests, and with more in each turn as long as their replies are small. */
+  /** Begins with a few requests, and with more each time as long as their replies are small. */
   async function beginAll(): Promise<void> {
     let most = LINES_AT_ONCE;
     do {
-      await writer.drained();
+      if (writer.isFull()) await writer.drained();
       const before = replied;
       const begun = beginSome(most);
       // Large replies take a moment to make, and only then show whether the client reads them.
-      if (waiting.length > 0)
-        await Promise.race([Promise.all(begun), new Promise((done) => setTimeout(done, TURN_MS))]);
+      if (waiting.length > 0) await settledWithin(TURN_MS, begun);
       most = replied - before > LARGE_TURN ? 1 : Math.min(2 * most, LINES_PER_TURN);
     } while (waiting.length > 0 && !writer.broken.aborted);
   }
@@ -110,8 +109,10 @@ const TURN_MS = 250;
 const MAX_READ_AHEAD = 1024 * 1024;
 
 const NEWLINE = Buffer.from('\n');
-// Bytes. Most replies are shorter; copying this many takes some 10 microseconds.
-const LONG_PIECE = 64 * 1024;
+// Bytes. To copy a longer piece takes more time than to give the system one piece more.
+const LONG_PIECE = 4 * 1024;
+// Bytes. The system takes about so many at once; there is no gain in collecting more.
+const LARGE_WRITE = 128 * 1024;
 
 interface Reading {
   push(chunk: Uint8Array): void;
@@ -157,10 +158,20 @@ function readAll(input: Readable, { push, begin, stalledMs, until }: Reading): P
   });
 }
 
-/** Writes lines to the output; those of one turn leave together. */
+async function settledWithin(milliseconds: number, promises: readonly Promise<unknown>[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((done) => {
+    timer = setTimeout(done, milliseconds);
+  });
+  await Promise.race([Promise.all(promises), late]);
+  clearTimeout(timer);
+}
+
+/** Writes lines to the output; those of one turn of the event loop leave together. */
 function createWriter(output: Writable) {
   let taken = 0;
   let turn: Uint8Array[] = [];
+  let turnBytes = 0;
   const life = new AbortController();
   const close = () => life.abort();
   const whenBroken = new Promise<void>((done) => life.signal.addEventListener('abort', () => done()));
@@ -169,15 +180,21 @@ function createWriter(output: Writable) {
   const countTaken = () => void taken++;
 
   function write(pieces: readonly Uint8Array[]): void {
-    if (turn.length === 0) queueMicrotask(flush);
-    turn.push(...pieces, NEWLINE);
+    if (turn.length === 0) setImmediate(flush);
+    for (const piece of pieces) {
+      turn.push(piece);
+      turnBytes += piece.length;
+    }
+    turn.push(NEWLINE);
+    if (turnBytes > LARGE_WRITE) flush();
   }
 
   /** A long piece leaves as it is. Short ones are copied together: a system call with many pieces takes longer. */
   function flush(): void {
     const pieces = turn;
     turn = [];
-    if (life.signal.aborted || !output.writable) return;
+    turnBytes = 0;
+    if (pieces.length === 0 || life.signal.aborted || !output.writable) return;
     output.cork();
     for (let at = 0; at < pieces.length; ) {
       const from = at;
@@ -206,10 +223,13 @@ function createWriter(output: Writable) {
     reply: ({ pieces }: EncodedReply) => write(pieces),
     /** Settles when the replies of this turn are written and the output takes more. */
     async drained(): Promise<void> {
-      await new Promise((turn) => setImmediate(turn));
+      flush();
       if (output.writableNeedDrain) await Promise.race([new Promise((done) => output.once('drain', done)), whenBroken]);
     },
     /** Settles when everything is written. */
-    flushed: () => new Promise<void>((done) => (output.writable ? output.write('', () => done()) : done())),
+    flushed(): Promise<void> {
+      flush();
+      return new Promise((done) => (output.writable ? output.write('', () => done()) : done()));
+    },
   };
 }

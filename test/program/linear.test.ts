@@ -1,7 +1,7 @@
 /** What a text from outside costs to look at: time in proportion to its length, whatever is in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { profileOf } from '../../src/methods/host-profiles.ts';
+import { createProfiles } from '../../src/methods/host-profiles.ts';
 import { createList } from '../../src/methods/lists.ts';
 import { createNameTable, LONGEST_SAFE_NAME } from '../../src/methods/spelling.ts';
 import { MAX_CLIENT_TEXT } from '../../src/protocol/eras.ts';
@@ -67,7 +67,7 @@ const say = (message: object) =>
   );
 
 const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
-  'the name of a client': (name) => profileOf({ name, version: '1' }, auto),
+  'the name of a client': (name) => createProfiles(auto)({ name, version: '1' }),
   'a client of itself': (name) => clientOf({ name, version: name }),
   'a Host': (host) => access.check({ host }),
   'an Origin': (origin) => access.check({ host: 'a', origin: `http://${origin}` }),
@@ -104,7 +104,7 @@ for (const [what, look] of Object.entries(LOOKS)) {
 }
 
 test('a bridge at the end of a client name is left out (10.3)', () => {
-  const limit = (name: string) => profileOf({ name, version: '1' }, auto).nameLimit;
+  const limit = (name: string) => createProfiles(auto)({ name, version: '1' }).nameLimit;
   assert.equal(limit('Claude-AI (via mcp-remote 0.1.29)'), LONGEST_SAFE_NAME);
   assert.equal(limit('claude-ai (via mcp-remote'), undefined);
 });
