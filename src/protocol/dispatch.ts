@@ -86,6 +86,8 @@ interface Incoming {
   readonly era: Era;
 }
 
+type Answer = EncodedReply | undefined;
+
 /** What one incoming text is answered with. */
 interface Context {
   readonly session: Session;
@@ -108,11 +110,7 @@ function needsOf(incoming: Incoming | readonly Incoming[]): MessageNeeds {
 }
 
 /** One message after the other, so that a batch has no more calls in flight than a single message. */
-async function answerBatch(
-  batch: readonly Incoming[],
-  held: { bytes: number },
-  context: Context,
-): Promise<EncodedReply | undefined> {
+async function answerBatch(batch: readonly Incoming[], held: { bytes: number }, context: Context): Promise<Answer> {
   const { session } = context;
   if (!batch.every(({ era }) => era.acceptsBatches(session)))
     return errorReply(null, invalidRequest('a batch is not accepted here'));
@@ -139,7 +137,7 @@ async function answerBatch(
 
 const [BATCH_START, BATCH_NEXT, BATCH_END] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
-async function answerOne({ message, era }: Incoming, context: Context): Promise<EncodedReply | undefined> {
+function answerOne({ message, era }: Incoming, context: Context): Answer | Promise<Answer> {
   switch (message.kind) {
     case 'response':
       return undefined; // This server sends no requests to its clients.
@@ -157,7 +155,7 @@ async function answerOne({ message, era }: Incoming, context: Context): Promise<
   }
 }
 
-async function answerRequest(request: Request, era: Era, context: Context): Promise<EncodedReply | undefined> {
+async function answerRequest(request: Request, era: Era, context: Context): Promise<Answer> {
   const { session, exchange, onFault } = context;
   const { id, params } = request;
   const key = idKey(id);

@@ -39,19 +39,36 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE) {
   }
 
   function deliver(bytes: Uint8Array): void {
-    let text: string;
+    const text = textOf(bytes);
+    if (text === undefined) events.notText(LOOSE_UTF8.decode(bytes));
+    else if (text.trim() !== '') events.line(text);
+  }
+
+  /** Undefined when the bytes are not UTF-8. */
+  function textOf(bytes: Uint8Array): string | undefined {
     try {
-      text = utf8.decode(bytes);
+      return utf8.decode(bytes);
     } catch {
-      return void events.notText(LOOSE_UTF8.decode(bytes));
+      return undefined;
     }
-    if (text.trim() !== '') events.line(text);
+  }
+
+  /** Lines that came whole, decoded together: to decode each takes as long as to parse it. */
+  function deliverAll(bytes: Uint8Array): boolean {
+    const text = bytes.length <= limit ? textOf(bytes) : undefined;
+    if (text === undefined) return false;
+    // Only the first byte order mark was removed by the decoder.
+    for (const line of text.split('\n'))
+      if (line.trim() !== '') events.line(line.startsWith(BOM) ? line.slice(BOM.length) : line);
+    return true;
   }
 
   return {
     push(chunk: Uint8Array): void {
       let start = 0;
-      for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      const last = chunk.lastIndexOf(LF);
+      if (partial.size() === 0 && !dropped && last > 0 && deliverAll(chunk.subarray(0, last))) start = last + 1;
+      for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
         endLine(chunk.subarray(start, end));
         start = end + 1;
       }
@@ -96,6 +113,7 @@ export function createByteBuffer(limit = Number.POSITIVE_INFINITY) {
 // --- internal ---
 
 const LF = 0x0a;
+const BOM = '\ufeff';
 const NOTHING = new Uint8Array();
 // Most messages fit, and need room once.
 const LEAST_ROOM = 256;
