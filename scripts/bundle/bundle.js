@@ -18,15 +18,19 @@ import { assignModules, PARTS } from './parts.js';
 
 const { fileOf, exported } = assignModules();
 
-async function bundle({ file, title, main, alone = false }) {
+/** Around a file that another one loads: see loadFile in src/cli/compile-cache.ts. */
+const FUNCTION_START = '(function (exports, require, module, __filename, __dirname) {\n';
+const FUNCTION_END = '})\n';
+
+async function bundle({ file, title, main, alone = false, isProgram = false }) {
   const others = alone ? [] : [fromOtherFiles(file)];
   const bare = await esbuild(file, main, 'none', others);
   const commented = await esbuild(file, main, 'inline', [...others, markComments]);
   const code = inAscii(unmarkComments(commented.code));
   // Comments are carried through by rewriting their first characters. This proves that nothing but comments changed.
   if (withoutComments(code) !== withoutComments(bare.code)) throw new Error(`${file}: the comments changed the code`);
-  const mark = main === undefined ? '' : '#!/usr/bin/env node\n';
-  return `${mark}${header(file, title, packagesIn(commented.inputs))}${code}`;
+  const start = header(file, title, packagesIn(commented.inputs));
+  return isProgram ? `#!/usr/bin/env node\n${start}${code}` : `${start}${FUNCTION_START}${code}${FUNCTION_END}`;
 }
 
 async function esbuild(file, main, legalComments, plugins) {
@@ -133,7 +137,7 @@ const sums = [];
 for (const part of PARTS) {
   const text = await bundle(part);
   writeFileSync(join(out, part.file), text);
-  if (part.main) chmodSync(join(out, part.file), 0o755);
+  if (part.isProgram) chmodSync(join(out, part.file), 0o755);
   sums.push(`${createHash('sha256').update(text).digest('hex')}  ${part.file}\n`);
 }
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));

@@ -4,18 +4,20 @@
  */
 import { readModules } from '../audit/modules.js';
 
-/** `alone`: has everything that its main module reaches. `packages`: those that are loaded when they are needed. */
+/** `isProgram`: can be run. `alone`: has everything that its main module reaches. `packages`: those that are loaded when they are needed. */
 export const PARTS = [
   {
     file: 'skillwire-stdio.cjs',
     title: 'the server on stdin and stdout, complete: no network, no processes.',
     main: 'src/stdio.ts',
+    isProgram: true,
     alone: true,
   },
   {
     file: 'skillwire.cjs',
     title: 'every agent skill on a machine behind one MCP server; loads the files beside it.',
     main: 'src/launch.ts',
+    isProgram: true,
   },
   {
     file: 'skillwire-program.cjs',

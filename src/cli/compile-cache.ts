@@ -25,18 +25,21 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
 import * as zlib from 'node:zlib';
 
-/** The exports of a CommonJS file. Files that it requires by a relative path are loaded in the same way. */
+/**
+ * The exports of a file that is one function with the parameters of a CommonJS module: such a file is compiled as it is,
+ * while Node would first make a copy with that function around it. Files that it requires by a relative path are loaded
+ * in the same way.
+ */
 export function loadFile(path: string): unknown {
   const known = loaded.get(path);
   if (known) return known.exports;
-  const nodeRequire = createRequire(path);
-  const script = isEnabled() ? compile(path) : undefined;
-  if (!script) return nodeRequire(path);
   const module = { exports: {} };
   loaded.set(path, module);
+  const nodeRequire = createRequire(path);
   const requireFrom = (name: string) =>
     name.startsWith('./') ? loadFile(join(dirname(path), name)) : nodeRequire(name);
-  script.runInThisContext()(module.exports, requireFrom, module, path, dirname(path));
+  const cache = isEnabled() ? cacheOf(path) : undefined;
+  compile(path, cache).runInThisContext()(module.exports, requireFrom, module, path, dirname(path));
   return module.exports;
 }
 
@@ -62,28 +65,30 @@ function isEnabled(): boolean {
   );
 }
 
-/** Undefined when the file cannot be read. */
-function compile(path: string): Script | undefined {
-  try {
-    const key = keyOf(path);
-    const file = join(cacheDirectory(), `${basename(path, '.cjs')}-${process.version}-${crc(Buffer.from(key))}.bin`);
-    // The mark of an executable script is not JavaScript.
-    const source = readFileSync(path, 'utf8').replace(/^#!/, '//');
-    const cachedData = readCache(file, key);
-    const script = new Script(`${WRAPPER}${source}\n})`, {
-      filename: path,
-      columnOffset: -WRAPPER.length,
-      ...(cachedData ? { cachedData } : {}),
-    });
-    if (!cachedData || script.cachedDataRejected)
-      setTimeout(() => writeCache(file, key, script), WRITE_AFTER_MS).unref();
-    return script;
-  } catch {
-    return undefined; // Node's own way of loading the file gives the reason.
-  }
+interface Cache {
+  readonly file: string;
+  readonly key: string;
 }
 
-const WRAPPER = '(function (exports, require, module, __filename, __dirname) { ';
+function compile(path: string, cache: Cache | undefined): Script {
+  const source = readFileSync(path, 'utf8');
+  const cachedData = cache && readCache(cache);
+  const script = new Script(source, { filename: path, ...(cachedData ? { cachedData } : {}) });
+  if (cache && (!cachedData || script.cachedDataRejected))
+    setTimeout(() => writeCache(cache, script), WRITE_AFTER_MS).unref();
+  return script;
+}
+
+/** Undefined when the program or Node itself cannot be looked at. */
+function cacheOf(path: string): Cache | undefined {
+  try {
+    const key = keyOf(path);
+    const name = `${basename(path, '.cjs')}-${process.version}-${crc(Buffer.from(key))}.bin`;
+    return { file: join(cacheDirectory(), name), key };
+  } catch {
+    return undefined;
+  }
+}
 
 const crc = (bytes: Uint8Array) => zlib.crc32(bytes).toString(16).padStart(8, '0');
 
@@ -105,7 +110,7 @@ function cacheDirectory(): string {
 }
 
 /** The file: one line with the checksum of the rest, one with the key, then the compiled code. */
-function readCache(file: string, key: string): Buffer | undefined {
+function readCache({ file, key }: Cache): Buffer | undefined {
   try {
     const handle = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
@@ -128,7 +133,7 @@ function readCache(file: string, key: string): Buffer | undefined {
 }
 
 /** No right to write, or no space: the next start compiles again. */
-function writeCache(file: string, key: string, script: Script): void {
+function writeCache({ file, key }: Cache, script: Script): void {
   const draft = `${file}.${process.pid}`;
   try {
     const rest = Buffer.concat([Buffer.from(`${key}\n`), script.createCachedData()]);

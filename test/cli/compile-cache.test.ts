@@ -18,8 +18,11 @@ import { MOST_CACHES, WRITE_AFTER_MS } from '../../src/cli/compile-cache.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const LOADER = fileURLToPath(new URL('../../src/cli/compile-cache.js', import.meta.url));
-const programText = (word: string) =>
-  `#!/usr/bin/env node\nfunction say() { process.stdout.write('${word} ' + __filename.length); }\nsay();\n`;
+const programText = (word: string) => `(function (exports, require, module, __filename, __dirname) {
+function say() { require('node:process').stdout.write('${word} ' + __filename.length); }
+say();
+})
+`;
 
 /** A program in a file of its own, in a home where its compiled form is kept. */
 function makeProgram(t: TestContext, { off = false } = {}) {
