@@ -174,16 +174,9 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
     peer = era.open(request, session, exchange.readHeader);
     const method = era.methods.get(request.method);
     if (!method) throw methodNotFound(request.method);
-    const result = await method.run(params, {
-      id,
-      params,
-      peer,
-      session,
-      notify,
-      get signal() {
-        return control.signal;
-      },
-    });
+    // The getter `signal` is in the control's class. One in an object literal would give each call a hidden class of its
+    // own, old from the start, which keeps all that the getter reaches until a full collection.
+    const result = await method.run(params, Object.assign(control, { id, params, peer, session, notify }));
     return control.aborted ? undefined : era.seal(id, result, method);
   } catch (error) {
     if (control.aborted) return undefined;
