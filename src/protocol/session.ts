@@ -35,21 +35,6 @@ interface Handshake extends Peer {
   readonly version: string;
 }
 
-export interface Session {
-  /**
-   * Sends a notification that belongs to no request: to the pipe, or to a stream of the HTTP session. `mayDrop`: a
-   * transport whose client does not read may drop it.
-   */
-  readonly send: (text: string, mayDrop?: boolean) => void;
-  readonly calls: Map<string, LazyAbortController>;
-  /** Fires once, when the connection is gone. */
-  readonly ended: AbortSignal;
-  handshake: Handshake | undefined;
-  /** What a legacy client has set for all its requests. */
-  logLevel: LogLevel | undefined;
-  end(): void;
-}
-
 /** An AbortController that makes its signal when it is first asked for: making one takes half the time of a small call. */
 export class LazyAbortController {
   aborted = false;
@@ -67,21 +52,34 @@ export class LazyAbortController {
   }
 }
 
-export function createSession(send: Session['send']): Session {
-  const life = new LazyAbortController();
-  const calls = new Map<string, LazyAbortController>();
-  return {
-    send,
-    calls,
-    handshake: undefined,
-    logLevel: undefined,
-    get ended() {
-      return life.signal;
-    },
-    end() {
-      life.abort();
-      for (const call of calls.values()) call.abort();
-    },
+export const createSession = (send: Session['send']) => new Session(send);
+
+/** A class, because a getter in an object literal keeps what it reaches until a full collection (see dispatch.ts). */
+export class Session {
+  /**
+   * Sends a notification that belongs to no request: to the pipe, or to a stream of the HTTP session. `mayDrop`: a
+   * transport whose client does not read may drop it.
+   */
+  readonly send: (text: string, mayDrop?: boolean) => void;
+  readonly calls = new Map<string, LazyAbortController>();
+  handshake: Handshake | undefined;
+  /** What a legacy client has set for all its requests. */
+  logLevel: LogLevel | undefined;
+  readonly #life = new LazyAbortController();
+
+  constructor(send: Session['send']) {
+    this.send = send;
+  }
+
+  /** Fires once, when the connection is gone. */
+  get ended(): AbortSignal {
+    return this.#life.signal;
+  }
+
+  /** Can be passed on as a listener. */
+  readonly end = (): void => {
+    this.#life.abort();
+    for (const call of this.calls.values()) call.abort();
   };
 }
 

@@ -64,7 +64,7 @@ export async function listen(
     const unanswered = connections.get(socket);
     if (unanswered && unanswered.size >= MAX_PIPELINED) return void socket.destroy();
     unanswered?.add(response);
-    response.once('close', () => unanswered?.delete(response));
+    response.on('close', () => unanswered?.delete(response));
     router.respond(request, response);
   });
   const { port } = server.address() as AddressInfo;

@@ -18,6 +18,7 @@ export async function useBody(
   const held = { bytes: 0 };
   try {
     const body = await readBody(request, held);
+    await nextTurn();
     if (typeof body === 'string') await use(body);
     else if (body) sendReply(response, body, body === BUSY ? { 'retry-after': '1' } : {});
   } finally {
@@ -51,6 +52,19 @@ const NOT_UTF8 = errorReply(null, parseError('the body is not UTF-8'));
 
 // Bytes of MAX_BODIES. The memory is that of the process, so all its listeners share one count.
 let reserved = 0;
+
+/**
+ * Settles when everything that has arrived by now is read. Requests that arrive together are then answered together: a
+ * burst of responses wakes a waiting client once, and one response between two reads wakes it each time (measured: half of
+ * the CPU time of a call on 32 connections).
+ */
+const nextTurn = () => (turn ??= new Promise((done) => void setImmediate(endTurn, done)));
+let turn: Promise<void> | undefined;
+
+function endTurn(done: () => void): void {
+  turn = undefined;
+  done();
+}
 
 /** Text, a refusal, or undefined: the client went away before the body was complete. `held`: what it takes of `reserved`. */
 type Body = string | EncodedReply | undefined;

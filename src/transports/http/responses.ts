@@ -9,15 +9,16 @@ import { createSendQueue, isOver, PIECE } from './send-queue.ts';
 export function sendReply(response: ServerResponse, reply: EncodedReply, headers?: OutgoingHttpHeaders): void {
   if (response.headersSent || isOver(response)) return;
   const { pieces, length, httpStatus } = reply;
-  response.writeHead(httpStatus, { ...headers, 'content-type': 'application/json', 'content-length': length });
+  response.writeHead(httpStatus, { 'content-type': 'application/json', 'content-length': length, ...headers });
   if (length > PIECE) {
     const queue = createSendQueue(response);
     queue.write(pieces);
     queue.end();
     return;
   }
-  // Copied into one piece, which costs less than a larger system call.
-  response.end(Buffer.concat(pieces, length));
+  // Node collects them, with the head, for one system call. Copying them into one piece first takes longer.
+  for (const piece of pieces) response.write(piece);
+  response.end();
   if (response.writableLength > 0) createSendQueue(response);
 }
 

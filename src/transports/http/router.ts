@@ -51,8 +51,9 @@ export interface RouterOptions extends AccessOptions {
 
 export function createRouter(endpoint: Endpoint, options: RouterOptions) {
   const access = createAccess(options);
-  const inFlight = new Set<Promise<void>>();
+  let inFlight = 0;
   let stopping = false;
+  let onIdle = () => {};
 
   const showHealth: RequestHandler = (request, response) => {
     const { state, ...facts } = options.health(access.isOperator(request.headers));
@@ -76,8 +77,7 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions) {
     if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
     const handler = verbs.get(request.method ?? '');
     if (!handler) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
-    const done = attempt(handler, request, response).finally(() => inFlight.delete(done));
-    inFlight.add(done);
+    void attempt(handler, request, response);
   };
 
   /** The status, reason and headers to refuse a request with. */
@@ -89,21 +89,28 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions) {
   }
 
   async function attempt(handler: RequestHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    inFlight++;
     try {
       await handler(request, response);
     } catch (error) {
       options.onFault(error);
       if (response.headersSent) response.destroy();
       else sendReply(response, errorReply(null, internalError('see the log of the server'), 500));
+    } finally {
+      inFlight--;
+      if (inFlight === 0) onIdle();
     }
   }
 
   return {
     respond,
     /** Refuses further requests; settles when those in flight are done. */
-    async drain(): Promise<void> {
+    drain(): Promise<void> {
       stopping = true;
-      await Promise.all(inFlight);
+      return new Promise((done) => {
+        if (inFlight === 0) done();
+        else onIdle = done;
+      });
     },
   };
 }

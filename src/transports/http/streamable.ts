@@ -46,7 +46,7 @@ export function createHttpEndpoint(handle: Handle, keepAliveMs: number): Endpoin
     let used: HttpSession | undefined;
     const chooseSession: ChooseSession = ({ session, stream }) => {
       if (stream && !forms.events) return void refuse(response, 406, 'Accept must allow text/event-stream');
-      if (session === 'none') return createSessionFor(response);
+      if (session === 'none') return createSessionFor(request, response);
       opened = session === 'new' ? createHttpSession() : undefined;
       used = opened ?? find(request, response);
       used?.begin();
@@ -146,8 +146,12 @@ function createPostResponse(
   };
 }
 
-/** The session of a message that stands alone. Its notifications leave on its own response, so it sends nothing else. */
-function createSessionFor(response: ServerResponse): Session {
+/**
+ * The session of a message that stands alone; undefined when its client is gone already. Its notifications leave on its
+ * own response, so it sends nothing else.
+ */
+function createSessionFor(request: IncomingMessage, response: ServerResponse): Session | undefined {
+  if (request.socket.destroyed) return undefined;
   const session = createSession(() => {});
   response.on('close', session.end);
   return session;
