@@ -107,7 +107,14 @@ export interface Watched {
   readonly directory: string;
   readonly only?: string;
   /** Which directory it was when it was scanned: a watch sees no changes in a directory that replaced it. */
-  readonly identity: bigint | undefined;
+  readonly identity: Identity | undefined;
+}
+
+/** Which file or directory it is, by whatever path: inode numbers are reused, but not with the birth time. */
+export interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly birthtimeNs: bigint;
 }
 
 /** Everything that a source has at one moment. */
