@@ -195,6 +195,8 @@ export interface Names {
 
 /** The skills of one snapshot by resource URI. A skill whose name does not fit into a URI has none. */
 export interface SkillUris {
+  /** They are assigned on first use, all at once. This does it beforehand, with breaks. */
+  prepare(): Promise<void>;
   /** `skill://claude/pdf` and its skill, sorted by URI. */
   readonly roots: ReadonlyMap<string, ListedSkill>;
   rootOf(skill: Skill): string | undefined;

@@ -15,6 +15,8 @@ export interface Feature {
   /** As in the names of its methods, notifications and capabilities. */
   readonly name: 'tools' | 'resources' | 'prompts';
   readonly methods: readonly Method[];
+  /** Does a part of the work of `lists` beforehand, with breaks. */
+  prepare?(snapshot: Snapshot): Promise<void>;
   /** What this client is listed; a change of it is announced. */
   lists(snapshot: Snapshot, peer: Peer): readonly EncodedList[];
 }
@@ -31,8 +33,8 @@ export function listMethod(
 /** The results of a list method. */
 export interface EncodedList {
   page(cursor: unknown): EncodedResult;
-  /** The JSON of each page: equal when a client would be sent the same. */
-  pages(): readonly Uint8Array[];
+  /** The JSON of each page, made when it is asked for: equal when a client would be sent the same. */
+  pages(): Iterable<Uint8Array>;
 }
 
 /**
@@ -60,10 +62,9 @@ export function createList<T>(
   }
   return {
     page: (cursor) => pageFrom(indexAfter(name, items, keyOf, cursor)),
-    pages() {
-      const bodies = [pageFrom(0).body];
-      for (let start = pageSize; start < items.length; start += pageSize) bodies.push(pageFrom(start).body);
-      return bodies;
+    *pages() {
+      yield pageFrom(0).body;
+      for (let start = pageSize; start < items.length; start += pageSize) yield pageFrom(start).body;
     },
   };
 }
