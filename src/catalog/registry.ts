@@ -156,12 +156,11 @@ function createLoader(source: Source): () => Promise<Contribution> {
 }
 
 function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
-  const skillsOf = (snapshot: Snapshot | undefined) => new Set(snapshot?.names.listed.map(({ skill }) => skill));
-  const [old, now] = [skillsOf(before), skillsOf(after)];
-  // Of ten thousand skills only those that differ are compared by their files.
-  const gone = new Set([...old].filter((skill) => !now.has(skill)).map(({ file }) => file));
-  const fresh = [...now].filter((skill) => !old.has(skill));
-  const changed = gone.size === 0 ? 0 : fresh.filter(({ file }) => gone.has(file)).length;
+  const gone = new Set(before?.names.listed.map(({ skill }) => skill));
+  const fresh = after.names.listed.filter(({ skill }) => !gone.delete(skill));
+  // Only those that differ are compared by their files.
+  const files = new Set([...gone].map(({ file }) => file));
+  const changed = files.size === 0 ? 0 : fresh.filter(({ skill }) => files.has(skill.file)).length;
   return { added: fresh.length - changed, changed, removed: gone.size - changed };
 }
 

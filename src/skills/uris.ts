@@ -35,7 +35,7 @@ export function createUris(listed: readonly ListedSkill[]): SkillUris {
       finish();
       return assigned.get(skill);
     },
-    problems: listed.flatMap(({ skill }) => problemOf(skill, nesting)),
+    problems: listed.map(({ skill }) => problemOf(skill, nesting)).filter((problem) => problem !== undefined),
   };
 }
 
@@ -147,14 +147,14 @@ function parentOf(directory: string): string {
   return directory.slice(0, Math.max(directory.lastIndexOf('/'), directory.lastIndexOf(sep), 0));
 }
 
-function problemOf(skill: Skill, { hasUri }: Nesting): readonly Problem[] {
+function problemOf(skill: Skill, { hasUri }: Nesting): Problem | undefined {
   const isLawful = VALID_NAME.test(skill.name);
-  if (isLawful && hasUri(skill)) return [];
+  if (isLawful && hasUri(skill)) return undefined;
   const inner = isAddressable(skill)
     ? 'it lies inside another skill and its directory has another name'
     : `its directory has over ${MOST_SEGMENTS} levels`;
   const what = `is not in skills/list, because ${isLawful ? inner : UNLAWFUL}; it loads by the skill tool`;
-  return [{ where: skill.file, what, mild: true }];
+  return { where: skill.file, what, mild: true };
 }
 
 /** In small steps. It fills `roots` and `assigned`, which are complete when it is done. */
