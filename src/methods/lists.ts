@@ -39,7 +39,8 @@ export interface EncodedList {
 
 /**
  * `keyOf`: what cursors name; of more than one page the items must be sorted by it. `member`: of the result, with the
- * items. `name`: a cursor of one list is refused by every other.
+ * items. `name`: a cursor of one list is refused by every other. `define`: what is listed of an item; it is made for its
+ * page, and not kept.
  */
 export function createList<T>(
   member: string,
@@ -47,6 +48,7 @@ export function createList<T>(
   keyOf: (item: T) => string,
   pageSize: number = PAGE,
   name: string = member,
+  define: (item: T) => unknown = (item) => item,
 ): EncodedList {
   const known = new Map<number, EncodedResult>();
   function pageFrom(start: number): EncodedResult {
@@ -55,7 +57,8 @@ export function createList<T>(
     const here = items.slice(start, start + pageSize);
     const last = here.at(-1);
     const isLast = last === undefined || start + here.length === items.length;
-    const page = new EncodedResult({ [member]: here, nextCursor: isLast ? undefined : cursorAfter(name, keyOf(last)) });
+    const nextCursor = isLast ? undefined : cursorAfter(name, keyOf(last));
+    const page = new EncodedResult({ [member]: here.map(define), nextCursor });
     // A client can make up cursors, so only the pages that are given out in turn are kept.
     if (start % pageSize === 0) known.set(start, page);
     return page;
