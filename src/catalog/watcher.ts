@@ -70,7 +70,8 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
       if (watches.has(directory)) continue;
       add(directory, first?.identity);
       if (watches.has(directory)) added++;
-      await pace();
+      const rest = pace();
+      if (rest) await rest;
     }
     if (closing.signal.aborted) return;
     isBusy = false;

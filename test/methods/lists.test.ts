@@ -40,3 +40,18 @@ test('two lists are equal when a client would be sent the same pages', () => {
     assert.notDeepEqual([...list.pages()], [...other.pages()]);
   }
 });
+
+test('what is listed of an item is made for its page, once, when that page is asked for', () => {
+  const made: string[] = [];
+  const define = (letter: string) => {
+    made.push(letter);
+    return letter.toUpperCase();
+  };
+  const list = createList('letters', ['a', 'b', 'c'], (letter) => letter, 2, 'letters', define);
+  assert.deepEqual(made, []);
+  const [first] = list.pages();
+  assert.match(String(first && Buffer.from(first)), /"letters":\["A","B"\]/);
+  assert.deepEqual(made, ['a', 'b']);
+  assert.equal([...list.pages()].length, 2);
+  assert.deepEqual(made, ['a', 'b', 'c']);
+});
