@@ -107,7 +107,14 @@ export interface Watched {
   readonly directory: string;
   readonly only?: string;
   /** Which directory it was when it was scanned: a watch sees no changes in a directory that replaced it. */
-  readonly identity: bigint | undefined;
+  readonly identity: Identity | undefined;
+}
+
+/** Which file or directory it is, by whatever path: inode numbers are reused, but not with the birth time. */
+export interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly birthtimeNs: bigint;
 }
 
 /** Everything that a source has at one moment. */
@@ -188,6 +195,8 @@ export interface Names {
 
 /** The skills of one snapshot by resource URI. A skill whose name does not fit into a URI has none. */
 export interface SkillUris {
+  /** They are assigned on first use, all at once. This does it beforehand, with breaks. */
+  prepare(): Promise<void>;
   /** `skill://claude/pdf` and its skill, sorted by URI. */
   readonly roots: ReadonlyMap<string, ListedSkill>;
   rootOf(skill: Skill): string | undefined;

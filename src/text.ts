@@ -138,7 +138,7 @@ const HIDING_RUNS = new RegExp(HIDING_RUN, 'g');
 // Vertical tab, form feed and "next line" end lines too. Without a line break in their place, two words would be joined.
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 // White space other than one space between two words.
-const UNEVEN = /[^\S ]|\s\s|^\s|\s$/;
+const UNEVEN = /[^\S ]| {2}|^ | $/;
 // Marks, scripts that have marks, and characters with another form. A text without any of these is composed already:
 // most texts in Latin, Cyrillic, Chinese, Japanese and Korean are. For them this test takes a tenth of the time of composing.
 const MAY_COMPOSE = new RegExp(

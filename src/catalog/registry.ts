@@ -70,16 +70,15 @@ export function createRegistry(
     // Read before the sources are loaded: a source that arrives meanwhile may have been loaded already.
     const isComplete = haveArrived;
     const contributions = await Promise.all(loaders.map((load) => load()));
-    const skills = contributions.flatMap((contribution) => contribution.skills ?? []);
-    const fingerprints = options.dedupe ? await findFingerprints(skills) : new Map();
+    const fingerprints = options.dedupe ? await findFingerprints(contributions) : new Map();
     const input = [isComplete, ...contributions, ...[...fingerprints].flat()];
     const isSame = before && sameItems(input, last);
     const rules = { filter: await filter, fingerprints, isComplete };
     const after = isSame ? before : await buildSnapshot(contributions, rules, (before?.generation ?? 0) + 1);
+    const change = isSame ? NO_CHANGE : compareSkills(before, after);
     last = input;
     current = after;
     const milliseconds = clock.now() - start;
-    const change = isSame ? NO_CHANGE : compareSkills(before, after);
     for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
     return after;
   });
@@ -157,11 +156,12 @@ function createLoader(source: Source): () => Promise<Contribution> {
 }
 
 function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
-  const old = new Map((before?.names.listed ?? []).map(({ skill }) => [skill.file, skill]));
-  const now = after.names.listed.map(({ skill }) => skill);
-  const added = now.filter(({ file }) => !old.has(file)).length;
-  const changed = now.filter((skill) => old.has(skill.file) && old.get(skill.file) !== skill).length;
-  return { added, changed, removed: old.size + added - now.length };
+  const gone = new Set(before?.names.listed.map(({ skill }) => skill));
+  const fresh = after.names.listed.filter(({ skill }) => !gone.delete(skill));
+  // Only those that differ are compared by their files.
+  const files = new Set([...gone].map(({ file }) => file));
+  const changed = files.size === 0 ? 0 : fresh.filter(({ skill }) => files.has(skill.file)).length;
+  return { added: fresh.length - changed, changed, removed: gone.size - changed };
 }
 
 /** Without patterns the glob package is not loaded. */

@@ -4,6 +4,7 @@
  * Always true: equal input gives equal output; only skills of one name are compared, and only changed files read again.
  */
 import { compare } from '../compare.ts';
+import { createPacer } from '../files/pace.ts';
 import type { Contribution, Problem, Prompt, Resource, Skill, Snapshot, Template, Tool } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
 import { createNames } from '../skills/names.ts';
@@ -21,7 +22,8 @@ export interface SnapshotOptions {
 /** Equal for skills with the same files, byte for byte. A skill that has its name alone, or cannot be read, has none. */
 export type Fingerprints = ReadonlyMap<Skill, string>;
 
-export async function findFingerprints(skills: readonly Skill[]): Promise<Fingerprints> {
+export async function findFingerprints(contributions: readonly Contribution[]): Promise<Fingerprints> {
+  const skills = contributions.flatMap((one) => one.skills ?? []);
   const places = new Map<string, Set<Skill['place']>>();
   // Skills of upstream servers are not fetched only to be compared.
   const local = skills.filter(({ location }) => location !== 'mcp');
@@ -41,6 +43,8 @@ export async function buildSnapshot(
   { filter, fingerprints, isComplete }: SnapshotOptions,
   generation: number,
 ): Promise<Snapshot> {
+  // Each step takes some milliseconds for ten thousand skills.
+  const pace = createPacer();
   const skills = contributions.flatMap((one) => one.skills ?? []);
   const tools = contributions.flatMap((one) => one.tools ?? []);
   const resources = contributions.flatMap((one) => one.resources ?? []);
@@ -48,13 +52,14 @@ export async function buildSnapshot(
   const prompts = contributions.flatMap((one) => one.prompts ?? []);
   const servers = contributions.flatMap((one) => one.servers ?? []);
   // Filters come before folding: a skill that two providers share stays when a pattern includes one of them.
-  const all = [...skills, ...tools, ...resources, ...templates, ...prompts];
-  const { isKept, unmatched } = choose(all, filter, servers);
+  const { isKept, unmatched } = choose([skills, tools, resources, templates, prompts], filter, servers);
   const names = createNames(skills.filter(isKept), fingerprints);
+  await pace();
   const foldedTemplates = foldBy(templates.filter(isKept), ({ definition }) => definition.uriTemplate, SAME_TEMPLATE);
-  const skillNames = new Set(names.visible.map(({ id }) => id));
+  const skillNames = new Set(prompts.length > 0 ? names.visible.map(({ id }) => id) : []);
   const foldedPrompts = foldBy(prompts.filter(isKept), ({ definition }) => definition.name, SAME_NAME, skillNames);
   const uris = createUris(names.listed);
+  await pace();
   return Object.freeze({
     generation,
     isComplete,
@@ -87,7 +92,7 @@ const SAME_NAME = ['prompt', 'left out: a skill, or another prompt, has the same
 type Item = Skill | Tool | Resource | Template | Prompt;
 
 /** One pass over all kinds, so that a pattern which matches items of one kind is not reported as matching nothing. */
-function choose(items: readonly Item[], filter: Filter | undefined, servers: readonly string[]) {
+function choose(kinds: readonly (readonly Item[])[], filter: Filter | undefined, servers: readonly string[]) {
   if (!filter) return { isKept: () => true, unmatched: [] };
   const subjectOf = (item: Item) => {
     if ('provider' in item) return { name: item.name, group: item.server ?? item.provider, plugin: item.plugin };
@@ -97,7 +102,7 @@ function choose(items: readonly Item[], filter: Filter | undefined, servers: rea
     const front = [`${group}:`, `${group}@mcp:`].find((one) => name.startsWith(one)) ?? '';
     return { name: name.slice(front.length), group };
   };
-  const { kept, problems } = filter(items, subjectOf, [...WELL_KNOWN_PROVIDERS, ...servers]);
+  const { kept, problems } = filter(kinds.flat(), subjectOf, [...WELL_KNOWN_PROVIDERS, ...servers]);
   const chosen = new Set(kept);
   return { isKept: (item: Item) => chosen.has(item), unmatched: problems };
 }

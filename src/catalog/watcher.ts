@@ -7,7 +7,7 @@
  */
 import { type FSWatcher, statfsSync, watch } from 'node:fs';
 import { createPacer } from '../files/pace.ts';
-import { codeOf, deviceIn } from '../files/stats.ts';
+import { codeOf, sameIdentity } from '../files/stats.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Watched } from '../model.ts';
 import { backgroundDelay } from '../wait.ts';
@@ -35,7 +35,7 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
       });
       one.on('error', () => drop(directory)); // The directory is gone; the refresh that notices may set a new watch.
       watches.set(directory, { watch: one, identity });
-      const device = identity && deviceIn(identity);
+      const device = identity?.dev;
       if (device !== undefined && !localDevices.has(device)) localDevices.set(device, system.isLocal(directory));
     } catch (error) {
       // Any other directory is gone or may not be watched: the timer finds its changes.
@@ -63,14 +63,15 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
     let added = 0;
     for (const [directory, { identity }] of watches) {
       const next = target.get(directory)?.[0];
-      if (!next || next.identity !== identity) drop(directory);
+      if (!next || !sameIdentity(next.identity, identity)) drop(directory);
     }
     for (const [directory, [first]] of target) {
       if (closing.signal.aborted) return;
       if (watches.has(directory)) continue;
       add(directory, first?.identity);
       if (watches.has(directory)) added++;
-      await pace();
+      const rest = pace();
+      if (rest) await rest;
     }
     if (closing.signal.aborted) return;
     isBusy = false;
@@ -83,7 +84,7 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
     isReliable(): boolean {
       if (isBusy || closing.signal.aborted || wanted.size === 0) return false;
       for (const [directory, [first]] of wanted)
-        if (first?.identity && !(watches.has(directory) && localDevices.get(deviceIn(first.identity)))) return false;
+        if (first?.identity && !(watches.has(directory) && localDevices.get(first.identity.dev))) return false;
       return true;
     },
     /** From now on these directories are watched, and no others. */

@@ -8,10 +8,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
 import {
   BIGINT,
-  identityOf,
   isBelow,
   isRecent,
   realPathOf,
+  sameFile,
   sameVersion,
   statOf,
   type Version,
@@ -63,7 +63,7 @@ export function readInside(directory: string, name: string, limit: number): File
   };
   // Before opening as well: opening a device can have effects.
   const content = readStable(resolve().real, limit, NOFOLLOW);
-  if (identityOf(resolve().stats) !== identityOf(content.version)) throw new ChangingError();
+  if (!sameFile(resolve().stats, content.version)) throw new ChangingError();
   return content;
 }
 
@@ -72,12 +72,16 @@ export function readInside(directory: string, name: string, limit: number): File
  * one of its files does, so this is for files that are kept as long as each other.
  */
 export function keepInBlocks(): Keep {
-  let free = Buffer.alloc(0);
+  let block = Buffer.alloc(0);
+  let used = 0;
   return (memory, length) => {
-    if (free.length < length) free = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    const kept = free.subarray(0, memory.copy(free, 0, 0, length));
-    free = free.subarray(length);
-    return kept;
+    if (block.length - used < length) {
+      block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      used = 0;
+    }
+    memory.copy(block, used, 0, length);
+    used += length;
+    return block.subarray(used - length, used);
   };
 }
 

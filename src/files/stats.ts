@@ -5,7 +5,7 @@
 import { type BigIntStats, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
 import { messageOf } from '../log.ts';
-import type { Watched } from '../model.ts';
+import type { Identity, Watched } from '../model.ts';
 
 // Times in nanoseconds: two edits within one millisecond must differ.
 export const BIGINT = { bigint: true } as const;
@@ -15,7 +15,7 @@ export const lstatOf = (path: string): BigIntStats => lstatSync(path, BIGINT);
 export const realPathOf = (path: string): string => realpathSync.native(path);
 
 /** The part of a look that is kept: the whole takes three times the memory. */
-export type Version = Readonly<Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
+export type Version = Identity & Readonly<Pick<BigIntStats, 'size' | 'mtimeNs' | 'ctimeNs'>>;
 
 export function versionOf({ dev, ino, birthtimeNs, size, mtimeNs, ctimeNs }: BigIntStats): Version {
   return { dev, ino, birthtimeNs, size, mtimeNs, ctimeNs };
@@ -23,21 +23,17 @@ export function versionOf({ dev, ino, birthtimeNs, size, mtimeNs, ctimeNs }: Big
 
 /** True as long as the content is the same. Size and mtime can be restored after an edit; the change time cannot. */
 export function sameVersion(a: Version, b: Version): boolean {
-  const isOneFile = a.ino === b.ino && a.dev === b.dev && a.birthtimeNs === b.birthtimeNs;
-  return isOneFile && a.ctimeNs === b.ctimeNs && a.mtimeNs === b.mtimeNs && a.size === b.size;
+  return sameFile(a, b) && a.ctimeNs === b.ctimeNs && a.mtimeNs === b.mtimeNs && a.size === b.size;
 }
 
-/**
- * One number for one file or directory, by whatever path: inode numbers are reused, but not with the birth time.
- * The inode number comes last: the hash of a large integer is that of its last 64 bits.
- */
-export function identityOf({ dev, ino, birthtimeNs }: Version): bigint {
+/** Whether two looks were at one file or directory, whatever its content was. */
+export function sameFile(a: Identity, b: Identity): boolean {
+  return a.ino === b.ino && a.dev === b.dev && a.birthtimeNs === b.birthtimeNs;
+}
+
+/** An identity as one number, for sets and maps. The inode number comes last: the last 64 bits are what is hashed. */
+export function keyOf({ dev, ino, birthtimeNs }: Identity): bigint {
   return (birthtimeNs << 128n) + (dev << 64n) + ino;
-}
-
-/** The device in such a number. */
-export function deviceIn(identity: bigint): bigint {
-  return BigInt.asUintN(64, identity >> 64n);
 }
 
 // File systems store times in steps of up to 10 ms; some old ones in steps of 2 s, which shows in whole seconds.
@@ -54,14 +50,19 @@ export function isRecent({ ctimeNs, ctimeMs }: BigIntStats, now = Date.now()): b
 export function watchEntry(path: string): Watched {
   const directory = dirname(path);
   try {
-    return { directory, only: basename(path), identity: identityOf(statOf(directory)) };
+    return { directory, only: basename(path), identity: versionOf(statOf(directory)) };
   } catch {
     return { directory, only: basename(path), identity: undefined }; // It cannot be watched either.
   }
 }
 
 export function sameWatched(a: Watched, b: Watched): boolean {
-  return a === b || (a.directory === b.directory && a.only === b.only && a.identity === b.identity);
+  return a === b || (a.directory === b.directory && a.only === b.only && sameIdentity(a.identity, b.identity));
+}
+
+/** Undefined: there was nothing. */
+export function sameIdentity(a: Identity | undefined, b: Identity | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && sameFile(a, b));
 }
 
 /** Whether a path is the directory or lies in it, by their text. */

@@ -15,6 +15,8 @@ export interface Feature {
   /** As in the names of its methods, notifications and capabilities. */
   readonly name: 'tools' | 'resources' | 'prompts';
   readonly methods: readonly Method[];
+  /** Does a part of the work of `lists` beforehand, with breaks. */
+  prepare?(snapshot: Snapshot): Promise<void>;
   /** What this client is listed; a change of it is announced. */
   lists(snapshot: Snapshot, peer: Peer): readonly EncodedList[];
 }
@@ -31,13 +33,14 @@ export function listMethod(
 /** The results of a list method. */
 export interface EncodedList {
   page(cursor: unknown): EncodedResult;
-  /** The JSON of each page: equal when a client would be sent the same. */
-  pages(): readonly Uint8Array[];
+  /** The JSON of each page, made when it is asked for: equal when a client would be sent the same. */
+  pages(): Iterable<Uint8Array>;
 }
 
 /**
  * `keyOf`: what cursors name; of more than one page the items must be sorted by it. `member`: of the result, with the
- * items. `name`: a cursor of one list is refused by every other.
+ * items. `name`: a cursor of one list is refused by every other. `define`: what is listed of an item; it is made for its
+ * page, and not kept.
  */
 export function createList<T>(
   member: string,
@@ -45,6 +48,7 @@ export function createList<T>(
   keyOf: (item: T) => string,
   pageSize: number = PAGE,
   name: string = member,
+  define: (item: T) => unknown = (item) => item,
 ): EncodedList {
   const known = new Map<number, EncodedResult>();
   function pageFrom(start: number): EncodedResult {
@@ -53,17 +57,17 @@ export function createList<T>(
     const here = items.slice(start, start + pageSize);
     const last = here.at(-1);
     const isLast = last === undefined || start + here.length === items.length;
-    const page = new EncodedResult({ [member]: here, nextCursor: isLast ? undefined : cursorAfter(name, keyOf(last)) });
+    const nextCursor = isLast ? undefined : cursorAfter(name, keyOf(last));
+    const page = new EncodedResult({ [member]: here.map(define), nextCursor });
     // A client can make up cursors, so only the pages that are given out in turn are kept.
     if (start % pageSize === 0) known.set(start, page);
     return page;
   }
   return {
     page: (cursor) => pageFrom(indexAfter(name, items, keyOf, cursor)),
-    pages() {
-      const bodies = [pageFrom(0).body];
-      for (let start = pageSize; start < items.length; start += pageSize) bodies.push(pageFrom(start).body);
-      return bodies;
+    *pages() {
+      yield pageFrom(0).body;
+      for (let start = pageSize; start < items.length; start += pageSize) yield pageFrom(start).body;
     },
   };
 }

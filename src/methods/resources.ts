@@ -47,7 +47,12 @@ export function createResources(registry: Registry): Feature {
       },
     },
   ];
-  return { name: 'resources', methods, lists: (snapshot) => Object.values(listsOf(snapshot)) };
+  return {
+    name: 'resources',
+    methods,
+    prepare: ({ uris }) => uris.prepare(),
+    lists: (snapshot) => Object.values(listsOf(snapshot)),
+  };
 }
 
 /** What a reference of `completion/complete` means: a template by its text, or anything that is served at that URI. */

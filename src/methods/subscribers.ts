@@ -5,11 +5,10 @@
  * Always true: a client is notified of a list only when it would be sent another one than before.
  */
 import type { Refreshed, Registry, SkillChange } from '../catalog/registry.ts';
-import { sameItems } from '../compare.ts';
 import type { Snapshot } from '../model.ts';
 import type { Peer } from '../protocol/index.ts';
 import { SHORTEST_GAP_MS } from './limits.ts';
-import type { Feature } from './lists.ts';
+import type { EncodedList, Feature } from './lists.ts';
 import { createResourceSubscriptions, type ResourceSubscriber } from './resource-subscriptions.ts';
 
 export type Subscriber = ReturnType<typeof createSubscriber>;
@@ -118,15 +117,35 @@ export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault
 const isDue = ({ isOpen, due }: Subscriber) => isOpen && due.lists.size + due.resources.size > 0;
 
 async function compareLists({ peer, features, due }: Subscriber, before: Snapshot, after: Snapshot, reason: string) {
-  for (const { name, lists } of features) {
-    const [old, now] = [before, after].map((snapshot) => lists(snapshot, peer).flatMap((list) => list.pages()));
-    if (!sameItems(old ?? [], now ?? [], sameBytes)) due.lists.set(`notifications/${name}/list_changed`, reason);
-    // Long lists take milliseconds to compare.
-    await new Promise((turn) => setImmediate(turn));
+  for (const { name, lists, prepare } of features) {
+    const pagesIn = async (snapshot: Snapshot) => {
+      await prepare?.(snapshot);
+      const made = lists(snapshot, peer);
+      // Long lists take milliseconds to make and to compare.
+      await nextTurn();
+      return pagesOf(made);
+    };
+    if (!(await areSame(await pagesIn(before), await pagesIn(after))))
+      due.lists.set(`notifications/${name}/list_changed`, reason);
+    await nextTurn();
   }
 }
 
-const sameBytes = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
+const nextTurn = () => new Promise((turn) => setImmediate(turn));
+
+function* pagesOf(lists: readonly EncodedList[]): Generator<Uint8Array, undefined> {
+  for (const list of lists) yield* list.pages();
+}
+
+/** Up to the first page that differs; later ones are not even made. */
+async function areSame(some: Iterator<Uint8Array>, others: Iterator<Uint8Array>): Promise<boolean> {
+  for (;;) {
+    const [a, b] = [some.next(), others.next()];
+    if (a.done || b.done) return Boolean(a.done && b.done);
+    if (Buffer.compare(a.value, b.value) !== 0) return false;
+    await nextTurn();
+  }
+}
 
 /** "2 added, 1 removed (watch)" */
 function reasonOf({ added, changed, removed }: SkillChange, reason: string): string {

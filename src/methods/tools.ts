@@ -99,11 +99,12 @@ function listOf(snapshot: Snapshot, { items, spell }: NameTable<Tool>, { host, o
     shows: (name) => items.has(name) && !omitted.includes(name),
   };
   const shown = [...items.values()].filter(({ name }) => view.shows(name));
-  const definitions = shown.map((tool) => {
+  const nameOf = ({ name }: Tool) => view.spell(name);
+  const define = (tool: Tool) => {
     const { title, description, inputSchema, outputSchema, annotations } = tool;
     const fixed = { title, description, inputSchema, outputSchema, annotations };
-    return { ...fixed, ...tool.define?.(snapshot, view), name: view.spell(tool.name) };
-  });
+    return { ...fixed, ...tool.define?.(snapshot, view), name: nameOf(tool) };
+  };
   // Clients that ignore cursors would miss tools, so there is one page.
-  return createList('tools', definitions, ({ name }) => name, Number.POSITIVE_INFINITY);
+  return createList('tools', shown, nameOf, Number.POSITIVE_INFINITY, 'tools', define);
 }

@@ -10,8 +10,7 @@ import type { ErrorObject, Id } from './json-rpc.ts';
  * (`readline` from Node 24 on).
  */
 export function encode(value: unknown): string {
-  const text = JSON.stringify(value);
-  return /[\u2028\u2029]/.test(text) ? text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : text;
+  return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 export const encodeRequest = (id: Id, method: string, params?: object) =>

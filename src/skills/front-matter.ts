@@ -80,19 +80,17 @@ export function remarkOn(name: string, directory: string): Omit<Problem, 'where'
 export function readPlainHead(block: string): Fields | undefined {
   if (STRANGE.test(block) || !block.isWellFormed()) return undefined;
   const fields = new Map<string, string>();
-  const lines = block.split('\n');
-  for (let at = 0; at < lines.length; ) {
-    const line = lines[at++] ?? '';
-    if (line === '') continue;
+  for (let at = 0; at < block.length; at = FIELD.lastIndex) {
+    FIELD.lastIndex = at;
     // Not destructured: that takes longer than the match, for each of ten thousand skills.
-    const match = KEY_LINE.exec(line);
-    const key = match?.[1];
-    const value = match?.[2] ?? '';
-    if (key === undefined || fields.has(key)) return undefined;
-    const from = at;
-    while (lines[at]?.startsWith(' ')) at++;
-    const text = at === from ? plainScalar(value) : plainBelow(key, value.trimEnd(), lines.slice(from, at));
-    if (text === undefined) return undefined;
+    const match = FIELD.exec(block);
+    if (!match) return undefined;
+    const key = match[1];
+    if (key === undefined) continue;
+    const value = match[2] ?? '';
+    const below = match[3] ?? '';
+    const text = below === '' ? plainScalar(value) : plainBelow(key, value.trimEnd(), below.slice(1).split('\n'));
+    if (text === undefined || fields.has(key)) return undefined;
     fields.set(key, text);
   }
   return { name: fields.get('name'), description: fields.get('description') };
@@ -141,10 +139,13 @@ function accept(fields: Fields): HeadReading {
 }
 
 /** A part of a text keeps the whole text in memory; its copy does not. */
-const copyOf = (text: string) => Buffer.from(text).toString();
+const copyOf = (text: string) => ` ${text}`.slice(1);
 
 // Not the words that YAML does not read as text: `True` and `true` would be one key.
-const KEY_LINE = /^(?!(?:true|false|null):)([A-Z][\w-]{0,100}):(?: +(.*))?$/i;
+const KEY_VALUE = '(?!(?:true|false|null):)([A-Z][\\w-]{0,100}):(?: +(.*))?';
+const KEY_LINE = new RegExp(`^${KEY_VALUE}$`, 'i');
+/** The groups: key, value, and the indented lines below, each with the line break before it; none for an empty line. */
+const FIELD = new RegExp(`${KEY_VALUE}((?:\\n .*)*)(?:\\n|$)|\\n`, 'iy');
 // A letter, a digit or a character beyond ASCII, where YAML has no syntax.
 const PLAIN_START = /^[A-Za-z\d\u00a1-\uffff]/;
 // Ends a text, or is none.

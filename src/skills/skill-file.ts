@@ -8,17 +8,18 @@ import { basename, sep } from 'node:path';
 import { ChangingError, type FileContent, type Keep, NOFOLLOW, readInside, readStable } from '../files/read.ts';
 import {
   codeOf,
-  identityOf,
   isMissing,
   isTransient,
+  keyOf,
   lstatOf,
+  sameFile,
   sameVersion,
   statOf,
   type Version,
   versionOf,
 } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
-import type { Location, Plugin, Problem, Skill, SkillFiles } from '../model.ts';
+import type { Identity, Location, Plugin, Problem, Skill, SkillFiles } from '../model.ts';
 import { delay } from '../wait.ts';
 import { localFiles } from './contents.ts';
 import { type HeadReading, readHead, remarkOn } from './front-matter.ts';
@@ -48,7 +49,7 @@ export class SkillFile {
   readonly parent: ListedDirectory | undefined;
   /** The real path of the directory, and which one it is. */
   readonly real: string;
-  readonly identity: bigint;
+  readonly identity: Identity;
   /** Surely a regular file itself, and not a link. */
   isPlain = false;
   skill: LocalSkill | undefined = undefined;
@@ -121,7 +122,7 @@ export class SkillFile {
     if (!this.isPlain) return readInside(this.real, SKILL_FILE, MAX_SKILL_BYTES);
     const content = readStable(this.real + sep + SKILL_FILE, MAX_SKILL_BYTES, NOFOLLOW, keep);
     // For a plain file one look at its directory after opening is enough, at a third of the cost of `readInside`.
-    if (!keep && identityOf(lstatOf(this.real)) !== this.identity) throw new ChangingError();
+    if (!keep && !sameFile(lstatOf(this.real), this.identity)) throw new ChangingError();
     return content;
   }
 
@@ -157,10 +158,6 @@ export class LocalSkill implements Skill {
   readonly name: string;
   readonly key: string;
   readonly description: string;
-  readonly provider: string;
-  readonly location: Location;
-  readonly plugin: Plugin | undefined;
-  readonly root: string;
   readonly directory: string;
   readonly file: string;
   readonly bytes: Buffer | undefined;
@@ -171,18 +168,30 @@ export class LocalSkill implements Skill {
     this.name = head.name;
     this.key = nameKey(head.name);
     this.description = head.description;
-    this.provider = from.root.provider;
-    this.location = from.root.location;
-    this.plugin = from.root.plugin;
-    this.root = from.root.directory;
     this.directory = from.directory;
     this.file = from.path;
     this.bytes = bytes;
     this.#from = from;
   }
 
+  get provider(): string {
+    return this.#from.root.provider;
+  }
+
+  get location(): Location {
+    return this.#from.root.location;
+  }
+
+  get plugin(): Plugin | undefined {
+    return this.#from.root.plugin;
+  }
+
+  get root(): string {
+    return this.#from.root.directory;
+  }
+
   get place(): bigint {
-    return this.#from.identity;
+    return keyOf(this.#from.identity);
   }
 
   get files(): SkillFiles {

@@ -6,6 +6,7 @@
  */
 import { sep } from 'node:path';
 import { compare } from '../compare.ts';
+import { createPacer } from '../files/pace.ts';
 import type { ListedSkill, Problem, Skill, SkillUris } from '../model.ts';
 import { hashOf } from '../text.ts';
 import { UNLAWFUL, VALID_NAME } from './front-matter.ts';
@@ -14,18 +15,27 @@ import { LONGEST_ADDRESSED, LONGEST_URI, MOST_SEGMENTS } from './limits.ts';
 /** `listed`: in order of precedence, so that the first of several skills gets the shortest URI. */
 export function createUris(listed: readonly ListedSkill[]): SkillUris {
   const nesting = createNesting(listed);
-  let known: ReturnType<typeof assignUris> | undefined;
+  const roots = new Map<string, ListedSkill>();
+  const assigned = new Map<Skill, string | undefined>();
   // On first use: most clients never ask for a resource.
-  const assigned = () => {
-    known ??= assignUris(listed, nesting);
-    return known;
+  const steps = assignUris(listed, nesting, roots, assigned);
+  const finish = () => {
+    while (!steps.next().done);
   };
   return {
-    get roots() {
-      return assigned().roots;
+    async prepare() {
+      const pace = createPacer();
+      while (!steps.next().done) await pace();
     },
-    rootOf: (skill) => assigned().rootOf(skill),
-    problems: listed.flatMap(({ skill }) => problemOf(skill, nesting)),
+    get roots() {
+      finish();
+      return roots;
+    },
+    rootOf(skill) {
+      finish();
+      return assigned.get(skill);
+    },
+    problems: listed.map(({ skill }) => problemOf(skill, nesting)).filter((problem) => problem !== undefined),
   };
 }
 
@@ -92,6 +102,9 @@ function segmentsOf(uri: string): readonly string[] | undefined {
   }
 }
 
+// Skills that get their URIs in one step, which takes less than a millisecond.
+const STEP = 100;
+
 type Nesting = ReturnType<typeof createNesting>;
 
 /** A skill inside another continues its URI, so that each file has one URI; its directory must have its name for that. */
@@ -134,18 +147,23 @@ function parentOf(directory: string): string {
   return directory.slice(0, Math.max(directory.lastIndexOf('/'), directory.lastIndexOf(sep), 0));
 }
 
-function problemOf(skill: Skill, { hasUri }: Nesting): readonly Problem[] {
+function problemOf(skill: Skill, { hasUri }: Nesting): Problem | undefined {
   const isLawful = VALID_NAME.test(skill.name);
-  if (isLawful && hasUri(skill)) return [];
+  if (isLawful && hasUri(skill)) return undefined;
   const inner = isAddressable(skill)
     ? 'it lies inside another skill and its directory has another name'
     : `its directory has over ${MOST_SEGMENTS} levels`;
   const what = `is not in skills/list, because ${isLawful ? inner : UNLAWFUL}; it loads by the skill tool`;
-  return [{ where: skill.file, what, mild: true }];
+  return { where: skill.file, what, mild: true };
 }
 
-function assignUris(listed: readonly ListedSkill[], { outerOf, hasUri }: Nesting) {
-  const assigned = new Map<Skill, string | undefined>();
+/** In small steps. It fills `roots` and `assigned`, which are complete when it is done. */
+function* assignUris(
+  listed: readonly ListedSkill[],
+  { outerOf, hasUri }: Nesting,
+  roots: Map<string, ListedSkill>,
+  assigned: Map<Skill, string | undefined>,
+): Generator<void, void> {
   const taken = new Map<string, Skill>();
   const above = new Set<string>();
 
@@ -183,15 +201,15 @@ function assignUris(listed: readonly ListedSkill[], { outerOf, hasUri }: Nesting
     return root;
   }
 
-  const roots: [string, ListedSkill][] = [];
+  const found: [string, ListedSkill][] = [];
   for (const one of listed) {
     const root = hasUri(one.skill) ? assign(one.skill) : undefined;
-    if (root !== undefined) roots.push([root, one]);
+    if (root !== undefined) found.push([root, one]);
+    if (found.length % STEP === 0) yield;
   }
-  return {
-    roots: new Map(roots.sort((one, other) => compare(one[0], other[0]))),
-    rootOf: (skill: Skill) => assigned.get(skill),
-  };
+  found.sort((one, other) => compare(one[0], other[0]));
+  yield;
+  for (const [root, one] of found) roots.set(root, one);
 }
 
 const placeOf = ({ plugin, location }: Skill) => (plugin ? `${plugin.name}@${plugin.marketplace}` : location);

@@ -8,21 +8,22 @@ import { type BigIntStats, readdirSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import type { Pacer } from '../files/pace.ts';
 import {
-  identityOf,
   isBelow,
   isMissing,
   isRecent,
   isSkipped,
   isTransient,
+  keyOf,
   lstatOf,
   passesSkipped,
   realPathOf,
+  sameFile,
   sameVersion,
   type Version,
   versionOf,
 } from '../files/stats.ts';
 import { messageOf } from '../log.ts';
-import type { Problem, Watched } from '../model.ts';
+import type { Identity, Problem, Watched } from '../model.ts';
 import { MAX_DEPTH, MAX_DIRECTORIES } from './limits.ts';
 import type { Root } from './roots.ts';
 import { SkillFile } from './skill-file.ts';
@@ -40,6 +41,7 @@ export interface Directory {
 }
 
 interface Listing extends Watched {
+  readonly identity: Identity;
   /** Undefined when it had changed just before (see `isRecent`): it is listed again at the next walk. */
   readonly version: Version | undefined;
   readonly real: string;
@@ -57,10 +59,10 @@ export function startOf(root: Root): Directory {
 
 /** Walks from `start`, and keeps in it what the next walk needs. */
 export async function walkRoot(root: Root, start: Directory, pace: Pacer) {
-  const directories: Watched[] = [];
+  const directories: Listing[] = [];
   const skills: SkillFile[] = [];
   const problems: Problem[] = [];
-  let visited: Set<Watched['identity']> | undefined;
+  let visited: Set<bigint> | undefined;
   const visit = createVisitor(root, problems);
   let tooDeep: string | undefined;
   const stack = [start];
@@ -79,9 +81,10 @@ export async function walkRoot(root: Root, start: Directory, pace: Pacer) {
     const { identity, skill, children, misspelt } = next.listing;
     // Only links lead to a directory twice.
     if (followed > 0) {
-      visited ??= new Set(directories.map((one) => one.identity));
-      if (visited.has(identity)) continue;
-      visited.add(identity);
+      visited ??= new Set(directories.map((one) => keyOf(one.identity)));
+      const key = keyOf(identity);
+      if (visited.has(key)) continue;
+      visited.add(key);
     }
     directories.push(next.listing);
     if (skill) skills.push(skill);
@@ -166,16 +169,16 @@ const NO_CHILDREN: readonly Directory[] = [];
 /** Lists a directory, and keeps what the last walk found out about its entries. */
 function listDirectory(root: Root, directory: Directory, real: string, stats: BigIntStats): Listing {
   const { path, depth, listing: before } = directory;
-  const identity = identityOf(stats);
+  const identity = versionOf(stats);
   // Judged before listing: a change in between must not be missed.
-  const version = isRecent(stats) ? undefined : versionOf(stats);
+  const version = isRecent(stats) ? undefined : identity;
   const known = before && new Map(before.children.map((child) => [child.path, child]));
   const children: Directory[] = [];
   let skill: SkillFile | undefined;
   let misspelt: string | undefined;
   for (const entry of readdirSync(real, { withFileTypes: true })) {
     if (entry.name === SKILL_FILE) {
-      const isSame = before?.real === real && before.identity === identity;
+      const isSame = before?.real === real && sameFile(before.identity, identity);
       skill = isSame ? before.skill : undefined;
       skill ??= new SkillFile(root, { directory: path, parent: directory.parent, real, identity });
       skill.isPlain = entry.isFile();

@@ -83,7 +83,7 @@ test('a file that keeps changing causes refreshes at growing distances, up to 8 
 });
 
 const WATCHED = { watched: () => WATCHES };
-const WATCHES = [{ directory: '/a', identity: 1n }];
+const WATCHES = [{ directory: '/a', identity: { dev: 1n, ino: 7n, birthtimeNs: 0n } }];
 
 /** Triggers whose one directory is watched, after the first refreshes. */
 async function watching(refreshInterval: number | undefined, isLocal = true) {

@@ -111,8 +111,8 @@ test('watches are relied on when every directory that exists has one, on a local
     emitters.set(directory, emitter);
     return emitter as unknown as FSWatcher;
   };
-  const onDevice = (device: bigint, inode: bigint) => (device << 64n) + inode;
-  const [disk, share] = [onDevice(1n, 7n), onDevice(2n, 7n)];
+  const onDevice = (dev: bigint) => ({ dev, ino: 7n, birthtimeNs: 0n });
+  const [disk, share] = [onDevice(1n), onDevice(2n)];
   async function reliability(...targets: readonly Watched[]) {
     let isSet = () => {};
     const set = new Promise<void>((done) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { type FileContent, readInside, readStable } from '../../src/files/read.ts';
-import { identityOf, isMissing, sameVersion, statOf } from '../../src/files/stats.ts';
+import { isMissing, keyOf, sameVersion, statOf } from '../../src/files/stats.ts';
 import { makeTree } from '../harness/tree.ts';
 
 /** The outcome in one line. */
@@ -52,7 +52,7 @@ test('bytes come with the version of the file they were read from', (t) => {
   closeSync(handle);
   const after = readStable(tree.at('file'), 10);
   assert.ok(!sameVersion(after.version, content.version));
-  assert.equal(identityOf(after.version), identityOf(content.version));
+  assert.equal(keyOf(after.version), keyOf(content.version));
 });
 
 test('a link in a directory is followed only when it stays inside', (t) => {

@@ -35,8 +35,23 @@ test('a cursor of another list, or one that is made up, is refused', () => {
 
 test('two lists are equal when a client would be sent the same pages', () => {
   const list = listOf('a', 'b', 'c');
-  assert.deepEqual(list.pages(), listOf('a', 'b', 'c').pages());
+  assert.deepEqual([...list.pages()], [...listOf('a', 'b', 'c').pages()]);
   for (const other of [listOf('a', 'b'), listOf('a', 'b', 'd'), listOf('a', 'x', 'c'), listOf()]) {
-    assert.notDeepEqual(list.pages(), other.pages());
+    assert.notDeepEqual([...list.pages()], [...other.pages()]);
   }
+});
+
+test('what is listed of an item is made for its page, once, when that page is asked for', () => {
+  const made: string[] = [];
+  const define = (letter: string) => {
+    made.push(letter);
+    return letter.toUpperCase();
+  };
+  const list = createList('letters', ['a', 'b', 'c'], (letter) => letter, 2, 'letters', define);
+  assert.deepEqual(made, []);
+  const [first] = list.pages();
+  assert.match(String(first && Buffer.from(first)), /"letters":\["A","B"\]/);
+  assert.deepEqual(made, ['a', 'b']);
+  assert.equal([...list.pages()].length, 2);
+  assert.deepEqual(made, ['a', 'b', 'c']);
 });

@@ -86,7 +86,7 @@ test('spellings of one URI are one resource, looked at once, and templates are m
     return `version ${versions++}`;
   };
   const listed = { skill: { files: { version } } };
-  const uris = { roots: new Map([['skill://claude/pdf', listed]]), rootOf: () => undefined };
+  const uris = { roots: new Map([['skill://claude/pdf', listed]]), rootOf: () => undefined, prepare: async () => {} };
   const snapshot = { uris, resources: new Map(), templates: [template] } as unknown as Snapshot;
   const listeners: ((event: Refreshed) => void)[] = [];
   const subscribers = createSubscribers({ onRefresh: (hear) => void listeners.push(hear) }, assert.ifError);

@@ -230,3 +230,17 @@ test('a URI never leads to another skill because one of the same name was delete
     }
   }
 });
+
+test('URIs that are assigned beforehand, in steps, are those that are assigned on first use', async () => {
+  const all = Array.from({ length: 20_000 }, (_, at) => listed({ name: `skill-${at}` }));
+  const uris = createUris(all);
+  const prepared = uris.prepare();
+  // Asked for in the middle of it.
+  const early = [...uris.roots.keys()];
+  await prepared;
+  const beforehand = createUris(all);
+  await beforehand.prepare();
+  assert.deepEqual([...beforehand.roots], [...createUris(all).roots]);
+  assert.deepEqual(early, [...beforehand.roots.keys()]);
+  assert.equal(early.length, all.length);
+});
