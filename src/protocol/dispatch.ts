@@ -180,6 +180,7 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
       peer,
       session,
       notify,
+      cancellation: control,
       get signal() {
         return control.signal;
       },

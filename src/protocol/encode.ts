@@ -52,11 +52,14 @@ export class EncodedReply {
   }
 }
 
-/** A result as an answer. `result`: its JSON and the last brace of the message, in pieces. */
-export function encodeReply(id: Id, ...result: readonly Uint8Array[]): EncodedReply {
-  // JSON.stringify would take longer than the rest for a number, which nearly every id is.
-  const start = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : encode(id)},"result":`;
-  return new EncodedReply([Buffer.from(start), ...result]);
+/** A result as an answer. */
+export function encodeReply(id: Id, result: object): EncodedReply {
+  return new EncodedReply([Buffer.from(`${startOf(id)}${encode(result)}}`)]);
+}
+
+/** A result that was encoded before as an answer. `end`: what follows its body, up to the last brace of the message. */
+export function replyWith(id: Id, { body }: EncodedResult, end: Uint8Array): EncodedReply {
+  return new EncodedReply([Buffer.from(startOf(id)), body, end]);
 }
 
 /** An error as an answer. */
@@ -70,3 +73,8 @@ export function errorReply(id: Id | null, { code, message, data }: ErrorObject, 
   }
   return new EncodedReply([Buffer.from(text)], httpStatus);
 }
+
+// --- internal ---
+
+/** JSON.stringify would take longer than the rest for a number, which nearly every id is. */
+const startOf = (id: Id) => `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : encode(id)},"result":`;

@@ -50,10 +50,18 @@ export interface Session {
   end(): void;
 }
 
+/** The part of an AbortSignal that says whether, and when, the answer to a call is no longer wanted. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** An AbortController that makes its signal when it is first asked for: making one takes half the time of a small call. */
-export class LazyAbortController {
+export class LazyAbortController implements Cancellation {
   aborted = false;
   #controller: AbortController | undefined;
+  #listeners: readonly (() => void)[] = NO_LISTENERS;
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
@@ -61,9 +69,20 @@ export class LazyAbortController {
     return this.#controller.signal;
   }
 
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = [...this.#listeners, listener];
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
+  }
+
   abort(): void {
     this.aborted = true;
     this.#controller?.abort(REASON);
+    const listeners = this.#listeners;
+    this.#listeners = NO_LISTENERS;
+    for (const listener of listeners) listener();
   }
 }
 
@@ -93,5 +112,6 @@ export function cancel({ calls }: Session, id: Id): void {
 
 // --- internal ---
 
+const NO_LISTENERS: readonly (() => void)[] = [];
 // Without a reason of ours, abort() makes an exception with a stack trace, for every request over HTTP.
 const REASON = 'the answer is no longer wanted';

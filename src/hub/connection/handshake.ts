@@ -70,7 +70,10 @@ async function discover(rpc: RpcClient, client: Implementation, options: Request
   const ask = async (version: string) => {
     const dialect = modernDialect(version, client);
     const headers = { ...dialect.headers('server/discover', {}), [HEADERS.version]: version };
-    return { dialect, result: await rpc.request('server/discover', dialect.seal({}), { ...options, headers }) };
+    return {
+      dialect,
+      result: await rpc.request('server/discover', dialect.seal({}), options, { headers, notifyOnCancel: false }),
+    };
   };
   const [newest = ''] = MODERN_VERSIONS;
   const { dialect, result } = await ask(newest).catch((error: unknown) => {

@@ -13,7 +13,7 @@ import { type Negotiated, rpcErrorIn, shakeHands } from './handshake.ts';
 import { HttpConnection } from './http.ts';
 import { LOG_LEVEL_MS } from './limits.ts';
 import { type ParamHeader, paramHeaders } from './param-headers.ts';
-import { type RequestOptions, RpcClient } from './rpc-client.ts';
+import { type RequestOptions, RpcClient, type Sending } from './rpc-client.ts';
 import { openSseConnection } from './sse.ts';
 import { openStdioConnection } from './stdio.ts';
 
@@ -25,7 +25,7 @@ export type Spoken = DialectName | 'sse';
 
 export interface McpRequestOptions extends RequestOptions {
   /** The arguments of a tool call that are repeated in headers. */
-  readonly paramHeaders?: readonly ParamHeader[];
+  readonly paramHeaders?: readonly ParamHeader[] | undefined;
   /** The level from which on `onMessage` gets log messages. */
   readonly logLevel?: LogLevel | undefined;
 }
@@ -77,16 +77,22 @@ export async function openMcpClient(
 
 const METHOD_NOT_FOUND = -32601;
 
+const NOTIFYING: Sending = { notifyOnCancel: true };
+
 function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Negotiated, spoken: Spoken) {
-  /** Whether tool calls repeat annotated arguments in headers (see param-headers.ts). */
-  const usesParamHeaders = dialect.usesStreams && rpc.connection.streamPerRequest;
+  /** Whether requests repeat in headers their method, name and annotated arguments (see param-headers.ts). */
+  const usesHeaders = dialect.usesStreams && rpc.connection.streamPerRequest;
   /** The most verbose level that the server was asked for. */
   let admitted: LogLevel | undefined;
 
-  function send(method: string, params: Params, { paramHeaders: mirrored = [], ...options }: McpRequestOptions) {
-    const args = usesParamHeaders && isObject(params.arguments) ? params.arguments : {};
-    const headers = { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
-    return rpc.request(method, dialect.seal(params), { ...options, headers, notifyOnCancel: !usesParamHeaders });
+  function send(method: string, params: Params, options: McpRequestOptions) {
+    const sending = usesHeaders ? { headers: headersOf(method, params, options), notifyOnCancel: false } : NOTIFYING;
+    return rpc.request(method, dialect.seal(params), options, sending);
+  }
+
+  function headersOf(method: string, params: Params, { paramHeaders: mirrored = [] }: McpRequestOptions) {
+    const args = isObject(params.arguments) ? params.arguments : {};
+    return { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
   }
 
   /** Rejects with the server's RpcError where there is one. */
@@ -119,7 +125,7 @@ function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Nego
 
   const { version } = dialect;
   const { listen, listenTo } = createListening(rpc, { dialect, capabilities }, request);
-  return { rpc, spoken, version, server, capabilities, usesParamHeaders, request, admitLogs, ping, listen, listenTo };
+  return { rpc, spoken, version, server, capabilities, usesHeaders, request, admitLogs, ping, listen, listenTo };
 }
 
 type Request = (method: string, params: Params, options: RequestOptions) => Promise<Params>;

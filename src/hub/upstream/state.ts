@@ -4,6 +4,7 @@
  */
 import type { Log } from '../../log.ts';
 import type { UpstreamState, UpstreamStatus } from '../../model.ts';
+import type { Cancellation } from '../../protocol/index.ts';
 import { pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 
@@ -43,11 +44,16 @@ export function createState({ name, target }: UpstreamConfig, log: Log) {
       log[isNew ? level : 'debug'](`server ${name}: ${text()}`);
       wake();
     },
-    /** Settles when `isOver` is true (which is looked at after each change), after `timeout`, or when the signal fires. */
-    async until(isOver: (left: number) => boolean, timeout: number, signal?: AbortSignal): Promise<void> {
+    /** Settles when `isOver` is true (which is looked at after each change), after `timeout`, or when a signal fires. */
+    async until(
+      isOver: (left: number) => boolean,
+      timeout: number,
+      ...signals: readonly Cancellation[]
+    ): Promise<void> {
       const deadline = performance.now() + timeout;
-      for (let left = timeout; !isOver(left) && left > 0 && !signal?.aborted; left = deadline - performance.now())
-        await pause(left, AbortSignal.any([changed.signal, ...(signal ? [signal] : [])]));
+      const isCancelled = () => signals.some(({ aborted }) => aborted);
+      for (let left = timeout; !isOver(left) && left > 0 && !isCancelled(); left = deadline - performance.now())
+        await pause(left, changed.signal, ...signals);
     },
   };
 }
