@@ -65,9 +65,9 @@ export async function serveStdio(
       inFlight.add(done);
       return done;
     });
-  /** Begins with a few requests, and with more in each turn as long as their replies are small. */
+  /** How many requests are begun in one turn: few at first, and more as long as their replies are small. */
+  let most = LINES_AT_ONCE;
   async function beginAll(): Promise<void> {
-    let most = LINES_AT_ONCE;
     do {
       await writer.drained();
       const before = replied;
