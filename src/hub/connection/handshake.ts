@@ -17,9 +17,8 @@ import {
 } from '../../protocol/index.ts';
 import { cut, visibleLine } from '../../text.ts';
 import { backgroundDelay } from '../../wait.ts';
-import { HttpError, type Implementation, UpstreamError } from './connection.ts';
+import { HttpError, type Implementation, REFUSALS, UpstreamError } from './connection.ts';
 import { type Dialect, legacyDialect, modernDialect } from './dialects.ts';
-import { REFUSALS } from './http-client.ts';
 import { MAX_NAME, PROBE_MS } from './limits.ts';
 import type { RequestOptions, RpcClient } from './rpc-client.ts';
 

@@ -7,14 +7,19 @@
 import { HOPS_HEADER } from '../../hops.ts';
 import { HEADERS, isLogged, isObject, type LogLevel, type Params, RpcError } from '../../protocol/index.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
-import { type Connection, type ConnectionEvents, HttpError, type HubContext, UpstreamError } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionEvents,
+  type HeaderFields,
+  HttpError,
+  type HubContext,
+  UpstreamError,
+} from './connection.ts';
 import type { DialectName } from './dialects.ts';
 import { type Negotiated, rpcErrorIn, shakeHands } from './handshake.ts';
-import { HttpConnection } from './http.ts';
 import { LOG_LEVEL_MS } from './limits.ts';
 import { type ParamHeader, paramHeaders } from './param-headers.ts';
 import { type RequestOptions, RpcClient, type Sending } from './rpc-client.ts';
-import { openSseConnection } from './sse.ts';
 import { openStdioConnection } from './stdio.ts';
 
 /**
@@ -43,12 +48,7 @@ export async function openMcpClient(
   const usesSse = target.kind === 'sse' || known === 'sse';
   let version = {};
   const headers = () => ({ [HOPS_HEADER]: String(context.hops.next()), ...version });
-  const open = (events: ConnectionEvents): Connection => {
-    if (target.kind === 'stdio') return openStdioConnection(target, events, context);
-    if (target.kind === 'none') throw new Error('a server that is not started has no connection');
-    return usesSse ? openSseConnection(target, events, headers) : new HttpConnection(target, events, headers);
-  };
-  const rpc = new RpcClient(open, context.debug);
+  const rpc = new RpcClient(await openerFor(target, usesSse, context, headers), context.debug);
   const end = () => rpc.end(life.reason);
   life.addEventListener('abort', end, { signal: rpc.ended });
   if (life.aborted) end();
@@ -76,8 +76,26 @@ export async function openMcpClient(
 // --- internal ---
 
 const METHOD_NOT_FOUND = -32601;
-
 const NOTIFYING: Sending = { notifyOnCancel: true };
+
+type Open = (events: ConnectionEvents) => Connection;
+
+/** What HTTP needs is loaded when a server uses it: most are processes, and should not wait for it. */
+async function openerFor(
+  target: UpstreamConfig['target'],
+  usesSse: boolean,
+  context: HubContext,
+  headers: () => HeaderFields,
+): Promise<Open> {
+  if (target.kind === 'stdio') return (events) => openStdioConnection(target, events, context);
+  if (target.kind === 'none') throw new Error('a server that is not started has no connection');
+  if (usesSse) {
+    const { openSseConnection } = await import('./sse.ts');
+    return (events) => openSseConnection(target, events, headers);
+  }
+  const { HttpConnection } = await import('./http.ts');
+  return (events) => new HttpConnection(target, events, headers);
+}
 
 function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Negotiated, spoken: Spoken) {
   /** Whether requests repeat in headers their method, name and annotated arguments (see param-headers.ts). */

@@ -54,8 +54,8 @@ export class RpcClient {
   readonly connection: Connection;
   /** Called with every notification of the server, except those about a request of ours. */
   onNotification: (method: string, params: Params) => void = () => {};
-  /** When the last JSON-RPC message arrived, on the clock of `performance.now()`. */
-  lastReceived = performance.now();
+  /** When the last JSON-RPC message arrived, on the clock of `performance.now()`; 0 before the first. */
+  lastReceived = 0;
   readonly #debug: (text: string) => void;
   readonly #pending = new PendingRequests((id) => this.#timeOut(id));
   /** Those of them that take log messages. */
