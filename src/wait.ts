@@ -1,6 +1,6 @@
 /** Timers and signals as promises, and time as a value: what takes a clock lets a test decide when time passes. */
 import { asError } from './log.ts';
-import type { Cancellation } from './protocol/index.ts';
+import type { Call } from './protocol/index.ts';
 
 /** The longest time that a timer can have. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -13,6 +13,9 @@ export function delay(milliseconds: number): Promise<void> {
 export function backgroundDelay(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds).unref());
 }
+
+/** A signal, or what a call has instead of one. */
+export type Cancellation = Call['cancellation'];
 
 /** Settles after that long, or at once when one of the signals fires. Leaves no timer and no listener behind. */
 export function pause(milliseconds: number, ...signals: readonly Cancellation[]): Promise<void> {

@@ -52,14 +52,14 @@ export class EncodedReply {
   }
 }
 
-/** A result as an answer. */
-export function encodeReply(id: Id, result: object): EncodedReply {
-  return new EncodedReply([Buffer.from(`${startOf(id)}${encode(result)}}`)]);
-}
+const RESULT_END = Buffer.from('}}');
 
-/** A result that was encoded before as an answer. `end`: what follows its body, up to the last brace of the message. */
-export function replyWith(id: Id, { body }: EncodedResult, end: Uint8Array): EncodedReply {
-  return new EncodedReply([Buffer.from(startOf(id)), body, end]);
+/** A result as an answer. `end`: what follows one that was encoded before, up to the last brace of the message. */
+export function encodeReply(id: Id, result: object, end: Uint8Array = RESULT_END): EncodedReply {
+  // JSON.stringify would take longer than the rest for a number, which nearly every id is.
+  const start = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : encode(id)},"result":`;
+  if (result instanceof EncodedResult) return new EncodedReply([Buffer.from(start), result.body, end]);
+  return new EncodedReply([Buffer.from(`${start}${encode(result)}}`)]);
 }
 
 /** An error as an answer. */
@@ -73,8 +73,3 @@ export function errorReply(id: Id | null, { code, message, data }: ErrorObject, 
   }
   return new EncodedReply([Buffer.from(text)], httpStatus);
 }
-
-// --- internal ---
-
-/** JSON.stringify would take longer than the rest for a number, which nearly every id is. */
-const startOf = (id: Id) => `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : encode(id)},"result":`;

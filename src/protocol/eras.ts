@@ -4,7 +4,7 @@
  * Owns: which era a message belongs to, its envelope, the members an era adds to results. Leaves alone: the methods.
  * Always true: a method that an era lacks is missing from its table, so no other code asks which era it is in.
  */
-import { type EncodedReply, EncodedResult, encode, encodeReply, errorReply, replyWith } from './encode.ts';
+import { type EncodedReply, EncodedResult, encode, encodeReply, errorReply } from './encode.ts';
 import {
   headerMismatch,
   invalidEnvelope,
@@ -16,7 +16,7 @@ import {
 } from './errors.ts';
 import { type Id, isObject, type Params, type Request } from './json-rpc.ts';
 import { decodeHeader, HEADERS, isLogLevel, META, metaOf, NAME_PARAMS } from './meta.ts';
-import type { Cancellation, Client, Peer, ReadHeader, Session } from './session.ts';
+import type { Client, LazyAbortController, Peer, ReadHeader, Session } from './session.ts';
 
 export interface Call {
   readonly id: Id;
@@ -25,8 +25,8 @@ export interface Call {
   readonly session: Session;
   /** Fires when the client no longer wants the answer. Made when it is first read. */
   readonly signal: AbortSignal;
-  /** The same for whoever can do without a real signal, which takes longer to make than a small call to run. */
-  readonly cancellation: Cancellation;
+  /** The same without a real signal, which takes as long to make as a small call to run. */
+  readonly cancellation: Pick<LazyAbortController, 'aborted' | 'addEventListener' | 'removeEventListener'>;
   /** Sends a notification that belongs to this call, before its answer. */
   notify(method: string, params: object): void;
 }
@@ -90,10 +90,9 @@ export function legacyEra({ methods, notifications }: MethodTable): Era {
       return logLevel === undefined ? handshake : { ...handshake, logLevel };
     },
     seal(id, result) {
-      if (result instanceof EncodedResult) return replyWith(id, result, RESULT_END);
-      const { resultType }: { readonly resultType?: unknown } = result;
-      if (resultType === undefined) return encodeReply(id, result);
+      if (!('resultType' in result)) return encodeReply(id, result);
       // Comes from an upstream server. Legacy clients do not know it and would take any result for a complete one.
+      const { resultType = COMPLETE } = result;
       if (resultType !== COMPLETE) throw laterClientNeeded(String(resultType));
       return encodeReply(id, { ...result, resultType: undefined });
     },
@@ -141,7 +140,7 @@ export function modernEra(
       return peer;
     },
     seal(id, result, { cache }) {
-      if (result instanceof EncodedResult) return replyWith(id, result, endWith(cache));
+      if (result instanceof EncodedResult) return encodeReply(id, result, endWith(cache));
       const { resultType = COMPLETE, _meta }: Params = { ...result };
       return encodeReply(id, { ...result, resultType, ...cache, _meta: { ...metaOf({ _meta }), ...stamp } });
     },
@@ -182,8 +181,6 @@ const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
 const MODERN_ONLY: readonly string[] = ['server/discover', 'subscriptions/listen'];
 
 const COMPLETE = 'complete';
-/** The last braces of a result and its reply. */
-const RESULT_END = Buffer.from('}}');
 /**
  * Codes of legacy servers that the modern era forbids, and their replacements: a missing resource is a wrong
  * parameter; a URL that a person must open first is something that a modern client cannot be asked for here.

@@ -50,18 +50,11 @@ export interface Session {
   end(): void;
 }
 
-/** The part of an AbortSignal that says whether, and when, the answer to a call is no longer wanted. */
-export interface Cancellation {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
-
 /** An AbortController that makes its signal when it is first asked for: making one takes half the time of a small call. */
-export class LazyAbortController implements Cancellation {
+export class LazyAbortController {
   aborted = false;
   #controller: AbortController | undefined;
-  #listeners: readonly (() => void)[] = NO_LISTENERS;
+  #listeners: (() => void)[] = [];
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
@@ -70,7 +63,7 @@ export class LazyAbortController implements Cancellation {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners = [...this.#listeners, listener];
+    this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
@@ -80,9 +73,7 @@ export class LazyAbortController implements Cancellation {
   abort(): void {
     this.aborted = true;
     this.#controller?.abort(REASON);
-    const listeners = this.#listeners;
-    this.#listeners = NO_LISTENERS;
-    for (const listener of listeners) listener();
+    for (const listener of this.#listeners.splice(0)) listener();
   }
 }
 
@@ -112,6 +103,5 @@ export function cancel({ calls }: Session, id: Id): void {
 
 // --- internal ---
 
-const NO_LISTENERS: readonly (() => void)[] = [];
 // Without a reason of ours, abort() makes an exception with a stack trace, for every request over HTTP.
 const REASON = 'the answer is no longer wanted';

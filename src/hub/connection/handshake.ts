@@ -20,7 +20,8 @@ import { backgroundDelay } from '../../wait.ts';
 import { HttpError, type Implementation, REFUSALS, UpstreamError } from './connection.ts';
 import { type Dialect, legacyDialect, modernDialect } from './dialects.ts';
 import { MAX_NAME, PROBE_MS } from './limits.ts';
-import type { RequestOptions, RpcClient } from './rpc-client.ts';
+import type { RequestOptions } from './pending.ts';
+import type { RpcClient } from './rpc-client.ts';
 
 export interface Negotiated {
   readonly dialect: Dialect;

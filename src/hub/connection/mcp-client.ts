@@ -19,7 +19,8 @@ import type { DialectName } from './dialects.ts';
 import { type Negotiated, rpcErrorIn, shakeHands } from './handshake.ts';
 import { LOG_LEVEL_MS } from './limits.ts';
 import { type ParamHeader, paramHeaders } from './param-headers.ts';
-import { type RequestOptions, RpcClient, type Sending } from './rpc-client.ts';
+import type { RequestOptions } from './pending.ts';
+import { RpcClient, type Sending } from './rpc-client.ts';
 import { openStdioConnection } from './stdio.ts';
 
 /**

@@ -4,8 +4,19 @@
  * Leaves alone: what happens to a request when its time is over (rpc-client.ts).
  */
 import type { Params } from '../../protocol/index.ts';
-import { MAX_TIMER_MS } from '../../wait.ts';
-import type { RequestOptions } from './rpc-client.ts';
+import { type Cancellation, MAX_TIMER_MS } from '../../wait.ts';
+
+export interface RequestOptions {
+  /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
+  readonly timeout?: number | undefined;
+  readonly signal?: Cancellation | undefined;
+  /** Asks the server to report progress. */
+  readonly onProgress?: ((params: Params) => void) | undefined;
+  /** Takes the log messages that belong to the request. */
+  readonly onMessage?: ((params: Params) => void) | undefined;
+  /** Takes the notifications that a subscription gets. */
+  readonly onAcknowledged?: ((notifications: unknown) => void) | undefined;
+}
 
 export interface Pending {
   readonly method: string;

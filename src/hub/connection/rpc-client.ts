@@ -5,7 +5,6 @@
  */
 import { messageOf } from '../../log.ts';
 import {
-  type Cancellation,
   decode,
   encodeNotification,
   encodeRequest,
@@ -28,20 +27,8 @@ import {
   UpstreamError,
 } from './connection.ts';
 import { MAX_RESPONSE_VALUES, MAX_STRANGE_LINES, MAX_STRANGE_LOGGED, MAX_UNSOLICITED } from './limits.ts';
-import { deadlineOf, type Pending, PendingRequests } from './pending.ts';
+import { deadlineOf, type Pending, PendingRequests, type RequestOptions } from './pending.ts';
 import { createReplies } from './replies.ts';
-
-export interface RequestOptions {
-  /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
-  readonly timeout?: number | undefined;
-  readonly signal?: Cancellation | undefined;
-  /** Asks the server to report progress. */
-  readonly onProgress?: ((params: Params) => void) | undefined;
-  /** Takes the log messages that belong to the request. */
-  readonly onMessage?: ((params: Params) => void) | undefined;
-  /** Takes the notifications that a subscription gets. */
-  readonly onAcknowledged?: ((notifications: unknown) => void) | undefined;
-}
 
 /** How a request is sent, which does not depend on who asks. */
 export interface Sending {

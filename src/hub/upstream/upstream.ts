@@ -8,9 +8,9 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
-import { type Cancellation, type Params, RpcError } from '../../protocol/index.ts';
+import { type Params, RpcError } from '../../protocol/index.ts';
 import { counted, shorten } from '../../text.ts';
-import { pause, whenAborted } from '../../wait.ts';
+import { type Cancellation, pause, whenAborted } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
 import { type HubContext, NotSent, ServerExit, SessionGone, UpstreamError } from '../connection/connection.ts';
@@ -229,8 +229,7 @@ export class Upstream {
   async #awaitSession(signal: Cancellation | undefined): Promise<UpstreamSession> {
     const isOver = (left: number) =>
       this.#usableSession() !== undefined || this.#life.signal.aborted || this.state.dueIn() > left;
-    const timeout = this.config.target.kind === 'none' ? 0 : CALL_WAIT_MS;
-    await this.state.until(isOver, timeout, ...(signal ? [signal] : []));
+    await this.state.until(isOver, this.config.target.kind === 'none' ? 0 : CALL_WAIT_MS, signal);
     const session = this.#usableSession();
     if (!session) throw new UpstreamError(`the server is not connected (${this.state.text()})`);
     return session;
