@@ -22,7 +22,7 @@ export function createHops(started: unknown, now = () => performance.now()) {
   const base = countIn(started);
   let highest = 0;
   let since = 0;
-  const current = () => Math.max(base, now() - since < HOPS_REMEMBERED_MS ? highest : 0);
+  const current = () => Math.max(base, highest > 0 && now() - since < HOPS_REMEMBERED_MS ? highest : 0);
   return {
     /** The count for upstream servers. */
     next: () => current() + 1,

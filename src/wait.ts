@@ -1,5 +1,9 @@
 /** Timers and signals as promises, and time as a value: what takes a clock lets a test decide when time passes. */
 import { asError } from './log.ts';
+import type { Call } from './protocol/index.ts';
+
+/** The longest time that a timer can have. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds));
@@ -10,17 +14,20 @@ export function backgroundDelay(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds).unref());
 }
 
-/** Settles after that long, or at once when `signal` fires. Leaves no timer and no listener behind. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
+/** A signal, or what a call has instead of one. */
+export type Cancellation = Call['cancellation'];
+
+/** Settles after that long, or at once when one of the signals fires. Leaves no timer and no listener behind. */
+export function pause(milliseconds: number, ...signals: readonly Cancellation[]): Promise<void> {
+  if (signals.some(({ aborted }) => aborted)) return Promise.resolve();
   return new Promise((done) => {
     const end = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      for (const signal of signals) signal.removeEventListener('abort', end);
       done();
     };
     const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end);
+    for (const signal of signals) signal.addEventListener('abort', end);
   });
 }
 

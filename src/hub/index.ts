@@ -14,7 +14,7 @@ import type { Environment } from './connection/command.ts';
 import { UpstreamError } from './connection/connection.ts';
 import { promptsOf } from './upstream/prompts.ts';
 import { resourcesOf, templatesOf } from './upstream/resources.ts';
-import { callTool, publicName } from './upstream/tools.ts';
+import { publicName } from './upstream/tools.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export type { UpstreamState, UpstreamStatus } from '../model.ts';
@@ -119,7 +119,12 @@ export function createHub(config: HubConfig): Hub {
     async call(name, args = {}, { signal, onProgress, meta } = {}) {
       const upstream = all().find(({ config: server }) => name.startsWith(`${server.name}:`));
       const tool = upstream?.listing().tools.find((one) => publicName(upstream.config.name, one) === name);
-      if (upstream && tool) return callTool(upstream, tool, { arguments: args, _meta: meta }, { signal, onProgress });
+      if (upstream && tool) {
+        const { definition, paramHeaders } = tool;
+        const params = { name: definition.name, arguments: args, _meta: meta };
+        const { timeout } = upstream.config;
+        return upstream.request('tools/call', params, { timeout, signal, onProgress, paramHeaders });
+      }
       const owner = upstreams.explain(name);
       throw new UpstreamError(
         owner && !owner.isReady
@@ -130,7 +135,7 @@ export function createHub(config: HubConfig): Hub {
     resources: () => resourcesOf(all()).map(({ definition }) => definition),
     templates: () => templatesOf(all()).map(({ server, definition }) => ({ server, definition })),
     async read(uri, { signal } = {}) {
-      const call = { params: {}, signal };
+      const call = { params: {}, cancellation: signal };
       const resource = resourcesOf(all()).find(({ definition }) => definition.uri === uri);
       if (resource) return resource.read(call);
       const template = templatesOf(all()).find((one) => one.matches(uri));
@@ -141,7 +146,7 @@ export function createHub(config: HubConfig): Hub {
     async prompt(name, args = {}, { signal } = {}) {
       const prompt = promptsOf(all()).find(({ definition }) => definition.name === name);
       if (!prompt) throw new UpstreamError(`no prompt is called "${name.slice(0, 100)}"`);
-      return prompt.get({ params: { arguments: args }, signal });
+      return prompt.get({ params: { arguments: args }, cancellation: signal });
     },
     status: () => all().map((upstream) => upstream.status()),
     on(_event, listener) {

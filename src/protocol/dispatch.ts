@@ -188,20 +188,20 @@ class RunningCall implements Call {
   readonly params: Params;
   readonly peer: Peer;
   readonly session: Session;
+  readonly cancellation: LazyAbortController;
   readonly #context: Context;
-  readonly #control: LazyAbortController;
 
   constructor({ id, params }: Request, peer: Peer, context: Context, control: LazyAbortController) {
     this.id = id;
     this.params = params;
     this.peer = peer;
     this.session = context.session;
+    this.cancellation = control;
     this.#context = context;
-    this.#control = control;
   }
 
   get signal(): AbortSignal {
-    return this.#control.signal;
+    return this.cancellation.signal;
   }
 
   /** A function of its own, so that it can be handed on without the call. */
@@ -214,7 +214,7 @@ class RunningCall implements Call {
     try {
       // No log message leaves that the client has not asked for.
       if (name === MESSAGE && !isLogged(isObject(body) && body.level, this.peer.logLevel)) return;
-      if (!this.#control.aborted)
+      if (!this.cancellation.aborted)
         exchange.notify(encodeNotification(name, body), name === PROGRESS || name === MESSAGE);
     } catch (error) {
       onFault(name, error); // A method does not fail because its progress cannot be sent.

@@ -51,11 +51,14 @@ export class EncodedReply {
   }
 }
 
-/** A result as an answer. `result`: its JSON and the last brace of the message, in pieces. */
-export function encodeReply(id: Id, ...result: readonly Uint8Array[]): EncodedReply {
+const RESULT_END = Buffer.from('}}');
+
+/** A result as an answer. `end`: what follows one that was encoded before, up to the last brace of the message. */
+export function encodeReply(id: Id, result: object, end: Uint8Array = RESULT_END): EncodedReply {
   // JSON.stringify would take longer than the rest for a number, which nearly every id is.
   const start = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : encode(id)},"result":`;
-  return new EncodedReply([Buffer.from(start), ...result]);
+  if (result instanceof EncodedResult) return new EncodedReply([Buffer.from(start), result.body, end]);
+  return new EncodedReply([Buffer.from(`${start}${encode(result)}}`)]);
 }
 
 /** An error as an answer. */

@@ -16,7 +16,7 @@ import {
 } from './errors.ts';
 import { type Id, isObject, type Params, type Request } from './json-rpc.ts';
 import { decodeHeader, HEADERS, isLogLevel, META, metaOf, NAME_PARAMS } from './meta.ts';
-import type { Client, Peer, ReadHeader, Session } from './session.ts';
+import type { Client, LazyAbortController, Peer, ReadHeader, Session } from './session.ts';
 
 export interface Call {
   readonly id: Id;
@@ -25,6 +25,8 @@ export interface Call {
   readonly session: Session;
   /** Fires when the client no longer wants the answer. Made when it is first read. */
   readonly signal: AbortSignal;
+  /** The same without a real signal, which takes as long to make as a small call to run. */
+  readonly cancellation: Pick<LazyAbortController, 'aborted' | 'addEventListener' | 'removeEventListener'>;
   /** Sends a notification that belongs to this call, before its answer. */
   notify(method: string, params: object): void;
 }
@@ -88,11 +90,11 @@ export function legacyEra({ methods, notifications }: MethodTable): Era {
       return logLevel === undefined ? handshake : { ...handshake, logLevel };
     },
     seal(id, result) {
-      if (result instanceof EncodedResult) return encodeReply(id, result.body, RESULT_END);
+      if (!('resultType' in result)) return encodeReply(id, result);
       // Comes from an upstream server. Legacy clients do not know it and would take any result for a complete one.
-      const { resultType = COMPLETE, ...rest }: Params = { ...result };
+      const { resultType = COMPLETE } = result;
       if (resultType !== COMPLETE) throw laterClientNeeded(String(resultType));
-      return encodeReply(id, bytesOf(rest), REPLY_END);
+      return encodeReply(id, { ...result, resultType: undefined });
     },
     sealError: (id, error) => errorReply(id, error, statusOf(error)),
   };
@@ -138,10 +140,9 @@ export function modernEra(
       return peer;
     },
     seal(id, result, { cache }) {
-      if (result instanceof EncodedResult) return encodeReply(id, result.body, endWith(cache));
-      const { resultType = COMPLETE, _meta, ...rest }: Params = { ...result };
-      const sealed = { ...rest, resultType, ...cache, _meta: { ...metaOf({ _meta }), ...stamp } };
-      return encodeReply(id, bytesOf(sealed), REPLY_END);
+      if (result instanceof EncodedResult) return encodeReply(id, result, endWith(cache));
+      const { resultType = COMPLETE, _meta }: Params = { ...result };
+      return encodeReply(id, { ...result, resultType, ...cache, _meta: { ...metaOf({ _meta }), ...stamp } });
     },
     sealError(id, error) {
       const { code, message, data } = error;
@@ -180,10 +181,6 @@ const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
 const MODERN_ONLY: readonly string[] = ['server/discover', 'subscriptions/listen'];
 
 const COMPLETE = 'complete';
-/** The last braces of a reply, and of a result and its reply. */
-const REPLY_END = Buffer.from('}');
-const RESULT_END = Buffer.from('}}');
-const bytesOf = (value: unknown) => Buffer.from(encode(value));
 /**
  * Codes of legacy servers that the modern era forbids, and their replacements: a missing resource is a wrong
  * parameter; a URL that a person must open first is something that a modern client cannot be asked for here.

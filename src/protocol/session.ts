@@ -39,6 +39,7 @@ interface Handshake extends Peer {
 export class LazyAbortController {
   aborted = false;
   #controller: AbortController | undefined;
+  #listeners: (() => void)[] = [];
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
@@ -46,9 +47,18 @@ export class LazyAbortController {
     return this.#controller.signal;
   }
 
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
+  }
+
   abort(): void {
     this.aborted = true;
     this.#controller?.abort(REASON);
+    for (const listener of this.#listeners.splice(0)) listener();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bare Node between a client and the server that its arguments start: ids are swapped in the text, the rest passes
- * unread. It knows the one way in which the client here and upstream.js write an id, which no real hub may rely on.
+ * Bare Node between a client and the server that its arguments start: each message is parsed, gets another id, and is
+ * written again. To swap ids in the text would be cheaper, but no hub may rely on where in a message its id stands.
  */
 import { spawn } from 'node:child_process';
 
@@ -9,7 +9,7 @@ const asked = new Map();
 let next = 1;
 
 passLines(process.stdin, child.stdin, (id) => {
-  asked.set(String(next), id);
+  asked.set(next, id);
   return next++;
 });
 process.stdin.on('end', () => child.stdin.end());
@@ -28,8 +28,9 @@ function passLines(from, to, swap) {
     rest = lines.pop();
     let out = '';
     for (const line of lines) {
-      const [, head, id] = /^(\{"jsonrpc":"2.0","id":)(\d+)/.exec(line) ?? [];
-      out += id === undefined ? `${line}\n` : `${head}${swap(id)}${line.slice(head.length + id.length)}\n`;
+      const message = JSON.parse(line);
+      if (message.id !== undefined) message.id = swap(message.id);
+      out += `${JSON.stringify(message)}\n`;
     }
     to.write(out);
   });

@@ -1,7 +1,7 @@
 /**
- * Another server's tools: a call made directly, through us, through bare Node that swaps ids (the floor), and through
- * a proxy on each SDK. CPU is that of the process in between alone. Also the time until its list holds the upstream's
- * tools.
+ * Another server's tools: a call made directly, through us, through bare Node that parses each message, swaps its id and
+ * writes it again (the floor), and through a proxy on each SDK. CPU is that of the process in between alone. Also the
+ * time until its list holds the upstream's tools.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

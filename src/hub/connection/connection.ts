@@ -106,6 +106,9 @@ export interface ErrorBody {
   readonly id: Id | null;
 }
 
+/** Statuses that concern this client and not one message. 508: too many hubs in a row (see hops.ts). */
+export const REFUSALS: readonly number[] = [401, 403, 508];
+
 /** The server responded with an HTTP error status, or with a media type that we have not asked for. */
 export class HttpError extends Error {
   readonly status: number;

@@ -43,7 +43,7 @@ export function modernDialect(version: string, client: Implementation): Dialect 
     unseal({ resultType, _meta, ...result }) {
       const { [META.server]: _server, ...meta } = metaOf({ _meta });
       const kept = Object.keys(meta).length > 0 ? { ...result, _meta: meta } : result;
-      return resultType === undefined || resultType === 'complete' ? kept : { resultType, ...kept };
+      return typeof resultType !== 'string' || resultType === 'complete' ? kept : { resultType, ...kept };
     },
     headers(method, params) {
       const value = params[NAME_PARAMS.get(method) ?? ''];
@@ -62,13 +62,19 @@ export function legacyDialect(version: string): Dialect {
     confirmation: 'notifications/initialized',
     logLevelMethod: 'logging/setLevel',
     usesStreams: false,
-    seal({ _meta, ...params }) {
+    seal(params) {
+      if (params._meta === undefined) return params;
+      const { _meta, ...rest } = params;
       const modern: readonly string[] = Object.values(META);
       const meta = Object.entries(metaOf({ _meta })).filter(([key]) => !modern.includes(key));
-      return meta.length > 0 ? { ...params, _meta: Object.fromEntries(meta) } : params;
+      return meta.length > 0 ? { ...rest, _meta: Object.fromEntries(meta) } : rest;
     },
     // These versions have no result types, but some servers of theirs ask for input as later ones do.
-    unseal: ({ resultType, ...result }) => (resultType === 'input_required' ? { resultType, ...result } : result),
+    unseal(result) {
+      if (result.resultType === undefined || result.resultType === 'input_required') return result;
+      const { resultType: _other, ...rest } = result;
+      return rest;
+    },
     headers: () => ({}),
   };
 }

@@ -17,11 +17,11 @@ import {
 } from '../../protocol/index.ts';
 import { cut, visibleLine } from '../../text.ts';
 import { backgroundDelay } from '../../wait.ts';
-import { HttpError, type Implementation, UpstreamError } from './connection.ts';
+import { HttpError, type Implementation, REFUSALS, UpstreamError } from './connection.ts';
 import { type Dialect, legacyDialect, modernDialect } from './dialects.ts';
-import { REFUSALS } from './http-client.ts';
 import { MAX_NAME, PROBE_MS } from './limits.ts';
-import type { RequestOptions, RpcClient } from './rpc-client.ts';
+import type { RequestOptions } from './pending.ts';
+import type { RpcClient } from './rpc-client.ts';
 
 export interface Negotiated {
   readonly dialect: Dialect;
@@ -70,7 +70,10 @@ async function discover(rpc: RpcClient, client: Implementation, options: Request
   const ask = async (version: string) => {
     const dialect = modernDialect(version, client);
     const headers = { ...dialect.headers('server/discover', {}), [HEADERS.version]: version };
-    return { dialect, result: await rpc.request('server/discover', dialect.seal({}), { ...options, headers }) };
+    return {
+      dialect,
+      result: await rpc.request('server/discover', dialect.seal({}), options, { headers, notifyOnCancel: false }),
+    };
   };
   const [newest = ''] = MODERN_VERSIONS;
   const { dialect, result } = await ask(newest).catch((error: unknown) => {

@@ -15,6 +15,7 @@ import {
   MessageTooLong,
   NotSent,
   type OutgoingMessage,
+  REFUSALS,
   UpstreamError,
 } from './connection.ts';
 import { LINGER_MS, MAX_MESSAGE, MAX_OTHER_BODY, MAX_REDIRECTS } from './limits.ts';
@@ -37,9 +38,6 @@ export interface HttpRequest {
 
 export const JSON_TYPE = 'application/json';
 export const EVENT_STREAM_TYPE = 'text/event-stream';
-
-/** Statuses that concern this client and not one message. 508: too many hubs in a row (see hops.ts). */
-export const REFUSALS: readonly number[] = [401, 403, 508];
 
 /** `always`: headers of every request. */
 export function createHttpClient(target: HttpTarget, always: () => HeaderFields) {

@@ -7,14 +7,20 @@
 import { HOPS_HEADER } from '../../hops.ts';
 import { HEADERS, isLogged, isObject, type LogLevel, type Params, RpcError } from '../../protocol/index.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
-import { type Connection, type ConnectionEvents, HttpError, type HubContext, UpstreamError } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionEvents,
+  type HeaderFields,
+  HttpError,
+  type HubContext,
+  UpstreamError,
+} from './connection.ts';
 import type { DialectName } from './dialects.ts';
 import { type Negotiated, rpcErrorIn, shakeHands } from './handshake.ts';
-import { HttpConnection } from './http.ts';
 import { LOG_LEVEL_MS } from './limits.ts';
 import { type ParamHeader, paramHeaders } from './param-headers.ts';
-import { type RequestOptions, RpcClient } from './rpc-client.ts';
-import { openSseConnection } from './sse.ts';
+import type { RequestOptions } from './pending.ts';
+import { RpcClient, type Sending } from './rpc-client.ts';
 import { openStdioConnection } from './stdio.ts';
 
 /**
@@ -25,7 +31,7 @@ export type Spoken = DialectName | 'sse';
 
 export interface McpRequestOptions extends RequestOptions {
   /** The arguments of a tool call that are repeated in headers. */
-  readonly paramHeaders?: readonly ParamHeader[];
+  readonly paramHeaders?: readonly ParamHeader[] | undefined;
   /** The level from which on `onMessage` gets log messages. */
   readonly logLevel?: LogLevel | undefined;
 }
@@ -43,12 +49,7 @@ export async function openMcpClient(
   const usesSse = target.kind === 'sse' || known === 'sse';
   let version = {};
   const headers = () => ({ [HOPS_HEADER]: String(context.hops.next()), ...version });
-  const open = (events: ConnectionEvents): Connection => {
-    if (target.kind === 'stdio') return openStdioConnection(target, events, context);
-    if (target.kind === 'none') throw new Error('a server that is not started has no connection');
-    return usesSse ? openSseConnection(target, events, headers) : new HttpConnection(target, events, headers);
-  };
-  const rpc = new RpcClient(open, context.debug);
+  const rpc = new RpcClient(await openerFor(target, usesSse, context, headers), context.debug);
   const end = () => rpc.end(life.reason);
   life.addEventListener('abort', end, { signal: rpc.ended });
   if (life.aborted) end();
@@ -76,17 +77,41 @@ export async function openMcpClient(
 // --- internal ---
 
 const METHOD_NOT_FOUND = -32601;
+const NOTIFYING: Sending = { notifyOnCancel: true };
+
+type Open = (events: ConnectionEvents) => Connection;
+
+/** What HTTP needs is loaded when a server uses it: most are processes, and should not wait for it. */
+async function openerFor(
+  target: UpstreamConfig['target'],
+  usesSse: boolean,
+  context: HubContext,
+  headers: () => HeaderFields,
+): Promise<Open> {
+  if (target.kind === 'stdio') return (events) => openStdioConnection(target, events, context);
+  if (target.kind === 'none') throw new Error('a server that is not started has no connection');
+  if (usesSse) {
+    const { openSseConnection } = await import('./sse.ts');
+    return (events) => openSseConnection(target, events, headers);
+  }
+  const { HttpConnection } = await import('./http.ts');
+  return (events) => new HttpConnection(target, events, headers);
+}
 
 function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Negotiated, spoken: Spoken) {
-  /** Whether tool calls repeat annotated arguments in headers (see param-headers.ts). */
-  const usesParamHeaders = dialect.usesStreams && rpc.connection.streamPerRequest;
+  /** Whether requests repeat in headers their method, name and annotated arguments (see param-headers.ts). */
+  const usesHeaders = dialect.usesStreams && rpc.connection.streamPerRequest;
   /** The most verbose level that the server was asked for. */
   let admitted: LogLevel | undefined;
 
-  function send(method: string, params: Params, { paramHeaders: mirrored = [], ...options }: McpRequestOptions) {
-    const args = usesParamHeaders && isObject(params.arguments) ? params.arguments : {};
-    const headers = { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
-    return rpc.request(method, dialect.seal(params), { ...options, headers, notifyOnCancel: !usesParamHeaders });
+  function send(method: string, params: Params, options: McpRequestOptions) {
+    const sending = usesHeaders ? { headers: headersOf(method, params, options), notifyOnCancel: false } : NOTIFYING;
+    return rpc.request(method, dialect.seal(params), options, sending);
+  }
+
+  function headersOf(method: string, params: Params, { paramHeaders: mirrored = [] }: McpRequestOptions) {
+    const args = isObject(params.arguments) ? params.arguments : {};
+    return { ...dialect.headers(method, params), ...paramHeaders(mirrored, args) };
   }
 
   /** Rejects with the server's RpcError where there is one. */
@@ -119,7 +144,7 @@ function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Nego
 
   const { version } = dialect;
   const { listen, listenTo } = createListening(rpc, { dialect, capabilities }, request);
-  return { rpc, spoken, version, server, capabilities, usesParamHeaders, request, admitLogs, ping, listen, listenTo };
+  return { rpc, spoken, version, server, capabilities, usesHeaders, request, admitLogs, ping, listen, listenTo };
 }
 
 type Request = (method: string, params: Params, options: RequestOptions) => Promise<Params>;

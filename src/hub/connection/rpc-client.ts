@@ -27,34 +27,24 @@ import {
   UpstreamError,
 } from './connection.ts';
 import { MAX_RESPONSE_VALUES, MAX_STRANGE_LINES, MAX_STRANGE_LOGGED, MAX_UNSOLICITED } from './limits.ts';
+import { deadlineOf, type Pending, PendingRequests, type RequestOptions } from './pending.ts';
 import { createReplies } from './replies.ts';
 
-export interface RequestOptions {
-  /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
-  readonly timeout?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Asks the server to report progress. */
-  readonly onProgress?: ((params: Params) => void) | undefined;
-  /** Takes the log messages that belong to the request. */
-  readonly onMessage?: ((params: Params) => void) | undefined;
-  /** Takes the notifications that a subscription gets. */
-  readonly onAcknowledged?: ((notifications: unknown) => void) | undefined;
-}
-
-export interface RpcRequestOptions extends RequestOptions {
-  readonly headers?: HeaderFields;
+/** How a request is sent, which does not depend on who asks. */
+export interface Sending {
+  readonly headers?: HeaderFields | undefined;
   /** Tells the server by a notification when the request is cancelled. Not for a handshake, nor where closing the stream does. */
-  readonly notifyOnCancel?: boolean;
+  readonly notifyOnCancel: boolean;
 }
 
 export class RpcClient {
   readonly connection: Connection;
   /** Called with every notification of the server, except those about a request of ours. */
   onNotification: (method: string, params: Params) => void = () => {};
-  /** When the last JSON-RPC message arrived, on the clock of `performance.now()`. */
-  lastReceived = performance.now();
+  /** When the last JSON-RPC message arrived, on the clock of `performance.now()`; 0 before the first. */
+  lastReceived = 0;
   readonly #debug: (text: string) => void;
-  readonly #pending = new Map<unknown, Pending>();
+  readonly #pending = new PendingRequests((id) => this.#timeOut(id));
   /** Those of them that take log messages. */
   readonly #logged = new Set<Pending>();
   readonly #end = new AbortController();
@@ -76,21 +66,21 @@ export class RpcClient {
     });
   }
 
-  async request(method: string, params: Params, options: RpcRequestOptions = {}): Promise<Params> {
-    const { signal, timeout, onProgress, headers } = options;
-    this.ended.throwIfAborted();
-    if (signal?.aborted) throw new UpstreamError('cancelled');
-    this.#lastId += 1;
-    const id = this.#lastId;
-    const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
-    const text = encodeRequest(id, method, body);
+  request(method: string, params: Params, options: RequestOptions = {}, sending = PLAINLY): Promise<Params> {
     return new Promise((resolve, reject) => {
+      const { signal, onProgress } = options;
+      this.ended.throwIfAborted();
+      if (signal?.aborted) throw new UpstreamError('cancelled');
+      this.#lastId += 1;
+      const id = this.#lastId;
+      const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
+      const text = encodeRequest(id, method, body);
+      const { headers, notifyOnCancel } = sending;
       const onAbort = () => this.#cancel(id, 'the client cancelled', 'cancelled');
-      const onTimeout = () => this.#cancel(id, 'timed out', `no answer to ${method} within ${timeout} ms`);
-      const timer = timeout === undefined ? undefined : setTimeout(onTimeout, timeout);
+      const deadline = deadlineOf(options);
+      const pending: Pending = { method, options, notifyOnCancel, resolve, reject, onAbort, deadline, over: undefined };
       signal?.addEventListener('abort', onAbort);
-      const pending: Pending = { method, options, resolve, reject, timer, onAbort, over: undefined };
-      this.#pending.set(id, pending);
+      this.#pending.add(id, pending);
       if (options.onMessage) this.#logged.add(pending);
       const over = () => {
         pending.over ??= new AbortController();
@@ -128,41 +118,48 @@ export class RpcClient {
 
   /** The pending request, which the caller must settle. */
   #take(id: unknown, reason = 'cancelled'): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    if (pending) this.#logged.delete(pending);
-    clearTimeout(pending?.timer);
+    const pending = this.#pending.take(id);
+    if (pending?.options.onMessage) this.#logged.delete(pending);
     pending?.options.signal?.removeEventListener('abort', pending.onAbort);
     pending?.over?.abort(reason);
     return pending;
   }
 
   #failAll(error: Error): void {
-    for (const id of [...this.#pending.keys()]) this.#take(id)?.reject(error);
+    for (const id of this.#pending.idsOfAll()) this.#take(id)?.reject(error);
   }
 
-  #cancel(id: number, reason: string, message: string): void {
+  #cancel(id: unknown, reason: string, message: string): void {
     const pending = this.#take(id);
-    if (pending?.options.notifyOnCancel) this.notify(CANCELLED, { requestId: id, reason });
+    if (pending?.notifyOnCancel) this.notify(CANCELLED, { requestId: id, reason });
     pending?.reject(new UpstreamError(message));
+  }
+
+  #timeOut(id: unknown): void {
+    const { method, options } = this.#pending.get(id) ?? {};
+    this.#cancel(id, 'timed out', `no answer to ${method} within ${options?.timeout} ms`);
   }
 
   #receive(text: string, request?: Id): void {
     // A long response may arrive, except to a subscription, which is always pending.
-    const mayBeLong = () => [...this.#pending.values()].some(({ method }) => method !== LISTEN);
+    const mayBeLong = () => this.#pending.some(({ method }) => method !== LISTEN);
     // Servers send empty events to give a stream an id.
     if (text.trim() === '') return;
     // Checked before decoding: many servers print logs on stdout, and a failed JSON.parse is slow.
     if (!MESSAGE_START.test(text) || (text.length > MAX_UNSOLICITED && !mayBeLong()))
       return void this.#countStrangeLine();
-    for (const message of [decode(text, MAX_RESPONSE_VALUES)].flat()) {
-      if (this.ended.aborted) return;
-      try {
-        this.#handle(message, request);
-      } catch (error) {
-        // A fault in one message must not end the process.
-        this.#debug(`a message could not be handled: ${messageOf(error)}`);
-      }
+    const decoded = decode(text, MAX_RESPONSE_VALUES);
+    if (Array.isArray(decoded)) for (const message of decoded) this.#tryToHandle(message, request);
+    else this.#tryToHandle(decoded, request);
+  }
+
+  #tryToHandle(message: Message, request: Id | undefined): void {
+    if (this.ended.aborted) return;
+    try {
+      this.#handle(message, request);
+    } catch (error) {
+      // A fault in one message must not end the process.
+      this.#debug(`a message could not be handled: ${messageOf(error)}`);
     }
   }
 
@@ -200,7 +197,7 @@ export class RpcClient {
   #handleProgress(params: Params): void {
     const pending = this.#pending.get(params.progressToken);
     if (!pending?.options.onProgress) return;
-    pending.timer?.refresh();
+    pending.deadline = deadlineOf(pending.options);
     try {
       pending.options.onProgress(params);
     } catch (error) {
@@ -234,14 +231,4 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const CANCELLED = 'notifications/cancelled';
 const LISTEN = 'subscriptions/listen';
 const MESSAGE_START = /^\s*[[{]/;
-
-interface Pending {
-  readonly method: string;
-  readonly options: RpcRequestOptions;
-  resolve(result: Params): void;
-  reject(error: Error): void;
-  readonly timer: NodeJS.Timeout | undefined;
-  onAbort(): void;
-  /** Fires when the request is answered or cancelled. */
-  over: AbortController | undefined;
-}
+const PLAINLY: Sending = { notifyOnCancel: false };

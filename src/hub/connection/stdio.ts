@@ -53,12 +53,14 @@ export function openStdioConnection(target: StdioTarget, events: ConnectionEvent
 
   return {
     streamPerRequest: false,
-    async send({ text }) {
-      if (stdin.writableLength + waiting.length > MAX_UNREAD)
-        throw new UpstreamError(`the server does not read what it is sent (over ${MAX_UNREAD} bytes wait for it)`);
+    send({ text }) {
+      if (stdin.writableLength + waiting.length > MAX_UNREAD) {
+        const why = `the server does not read what it is sent (over ${MAX_UNREAD} bytes wait for it)`;
+        return Promise.reject(new UpstreamError(why));
+      }
       waiting += `${text}\n`;
       written ??= write();
-      await written;
+      return written;
     },
     printed,
     async close() {
@@ -171,13 +173,11 @@ function readLines(stream: Readable, limit: number, events: LineEvents): () => v
     let at = 0;
     for (; at < chunk.length && performance.now() < until; at += PIECE_BYTES)
       lines.push(chunk.subarray(at, at + PIECE_BYTES));
-    if (at < chunk.length) setImmediate(take, chunk.subarray(at));
-    else stream.resume();
-  };
-  stream.on('data', (chunk: Buffer) => {
+    if (at >= chunk.length) return void stream.resume();
     stream.pause();
-    take(chunk);
-  });
+    setImmediate(take, chunk.subarray(at));
+  };
+  stream.on('data', take);
   stream.on('error', () => {}); // The exit of the process is what counts.
   return lines.end;
 }

@@ -4,42 +4,58 @@
  * Leaves alone: results (tools.ts, resources.ts, prompts.ts), waiting for the server (upstream.ts).
  */
 import { messageOf } from '../../log.ts';
-import { type Call, internalError, isId, META, metaOf, type Params, RpcError } from '../../protocol/index.ts';
-import type { McpRequestOptions } from '../connection/mcp-client.ts';
+import {
+  type Call,
+  internalError,
+  isId,
+  type LogLevel,
+  META,
+  metaOf,
+  type Params,
+  RpcError,
+} from '../../protocol/index.ts';
+import type { ParamHeader } from '../connection/param-headers.ts';
 import { MAX_PROGRESS_PER_SECOND } from './limits.ts';
 import type { Upstream } from './upstream.ts';
 
 /** All that is needed of a Call. Without `notify` nothing comes back before the result. */
 export type ClientCall = Pick<Call, 'params'> & {
-  readonly signal?: AbortSignal | undefined;
+  readonly cancellation?: Call['cancellation'] | undefined;
   readonly peer?: Call['peer'];
   readonly notify?: Call['notify'];
 };
 
-/** `send` adds the subject of the request to the params, and sends them. */
+/** `subject`: the params that say what is asked for. */
 export async function passOn(
   upstream: Upstream,
-  { params, signal, peer, notify = () => {} }: ClientCall,
-  send: (params: Params, options: McpRequestOptions) => Promise<Params>,
+  { params, cancellation, peer, notify }: ClientCall,
+  method: string,
+  subject: Params,
+  paramHeaders?: readonly ParamHeader[],
 ): Promise<Params> {
-  // Progress has a token per connection.
-  const { progressToken, ...meta } = metaOf(params);
-  const { inputResponses, requestState } = params;
-  const progress = limitProgress((report) => notify('notifications/progress', { ...report, progressToken }));
-  const onProgress = isId(progressToken) ? progress.report : undefined;
   const logLevel = peer?.logLevel;
+  const { progressToken } = metaOf(params);
+  const progress =
+    notify && isId(progressToken)
+      ? limitProgress((report) => notify('notifications/progress', { ...report, progressToken }))
+      : undefined;
   const onMessage = (raw: Params) => {
     const message = upstream.message(raw, logLevel);
-    if (message) notify('notifications/message', message);
+    if (message) notify?.('notifications/message', message);
   };
-  const logging = logLevel === undefined ? {} : { logLevel, onMessage };
   try {
-    const sent = { inputResponses, requestState, _meta: { ...meta, [META.logLevel]: logLevel } };
-    return await send(sent, { signal, onProgress, ...logging });
+    return await upstream.request(method, paramsFor(subject, params, logLevel), {
+      timeout: upstream.config.timeout,
+      signal: cancellation,
+      onProgress: progress?.report,
+      logLevel,
+      onMessage: logLevel === undefined ? undefined : onMessage,
+      paramHeaders,
+    });
   } catch (error) {
     throw error instanceof RpcError ? errorFor(error) : error;
   } finally {
-    progress.finish();
+    progress?.finish();
   }
 }
 
@@ -82,6 +98,15 @@ export function limitProgress(send: (params: Params) => void) {
 
 // Invalid JSON, invalid request, header mismatch, missing client capability, unsupported protocol version.
 const CONNECTION_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32020, -32021, -32022]);
+
+/** The params that the server gets. Most calls have nothing but their subject. */
+function paramsFor(subject: Params, params: Params, logLevel: LogLevel | undefined): Params {
+  const { inputResponses, requestState, _meta } = params;
+  if ([inputResponses, requestState, _meta, logLevel].every((one) => one === undefined)) return subject;
+  // Progress has a token per connection.
+  const { progressToken: _token, ...meta } = metaOf(params);
+  return { ...subject, inputResponses, requestState, _meta: { ...meta, [META.logLevel]: logLevel } };
+}
 
 /** An error of a server as our client gets it. A client takes the codes for a connection to be about its own with us. */
 function errorFor(error: RpcError): RpcError {

@@ -11,9 +11,11 @@ import type { Upstream } from './upstream.ts';
 export async function complete(upstream: Upstream, ref: object, call: ClientCall): Promise<object> {
   if (upstream.capabilities()?.has('completions') === false) return { completion: { values: [] } };
   const { argument, context } = call.params;
-  const { completion, ...rest } = await passOn(upstream, call, (params, options) =>
-    upstream.request('completion/complete', { ...params, ref, argument, context }, options),
-  ).catch(failed(`${upstream.config.name} could not be asked`));
+  const { completion, ...rest } = await passOn(upstream, call, 'completion/complete', {
+    ref,
+    argument,
+    context,
+  }).catch(failed(`${upstream.config.name} could not be asked`));
   const { values, total, hasMore } = isObject(completion) ? completion : {};
   const texts = Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
   const isCut = texts.length > MAX_VALUES;

@@ -33,7 +33,7 @@ export interface ListedTool {
  * Each gives the definition as it is served; undefined when it is left out in silence. Throws an Error that says why it
  * cannot be served. `dropped` takes the names of its bad fields.
  */
-export function toolFrom(raw: Params, dropped: string[], { usesParamHeaders }: McpClient): ListedTool {
+export function toolFrom(raw: Params, dropped: string[], { usesHeaders }: McpClient): ListedTool {
   const { name, execution, ...rest } = raw;
   checkName(name);
   // Calls through us are never tasks. `execution` is dropped, because clients follow it and would not call the tool.
@@ -41,7 +41,7 @@ export function toolFrom(raw: Params, dropped: string[], { usesParamHeaders }: M
   const inputSchema = inputSchemaOf(raw.inputSchema);
   if (!inputSchema) throw new Error('its inputSchema is not the schema of an object');
   const definition = { name, ...keep(rest, TOOL_FIELDS, dropped), inputSchema };
-  return { definition, paramHeaders: paramHeadersOf(inputSchema, usesParamHeaders) };
+  return { definition, paramHeaders: paramHeadersOf(inputSchema, usesHeaders) };
 }
 
 export function resourceFrom(raw: Params, dropped: string[]): ResourceDefinition {

@@ -33,9 +33,9 @@ function promptOf(upstream: Upstream, definition: PromptDefinition) {
 /** The result as the server sent it. `shown`: the name that the prompt has here. */
 async function get(upstream: Upstream, name: string, shown: string, call: ClientCall): Promise<object> {
   const { arguments: args } = call.params;
-  const result = await passOn(upstream, call, (params, options) =>
-    upstream.request('prompts/get', { ...params, name, arguments: args }, options),
-  ).catch(failed(`${shown} could not be got`));
+  const result = await passOn(upstream, call, 'prompts/get', { name, arguments: args }).catch(
+    failed(`${shown} could not be got`),
+  );
   // With a result type it is a request for input: the era passes it on whole or refuses it (protocol/eras.ts).
   if (result.resultType !== undefined || (Array.isArray(result.messages) && result.messages.every(isObject)))
     return result;

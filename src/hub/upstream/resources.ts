@@ -81,9 +81,9 @@ function updatesOf({ updates }: Upstream, uri: string): Updates {
 
 /** `shown`: the URI that the resource has here. */
 async function read(upstream: Upstream, uri: string, shown: string, call: ClientCall): Promise<object> {
-  const result = await passOn(upstream, call, (params, options) =>
-    upstream.request('resources/read', { ...params, uri }, options),
-  ).catch(failed(`${uri} could not be read from ${upstream.config.name}`));
+  const result = await passOn(upstream, call, 'resources/read', { uri }).catch(
+    failed(`${uri} could not be read from ${upstream.config.name}`),
+  );
   const { contents, _meta, resultType } = result;
   // Not a result but a request for input: the era passes it on whole or refuses it (protocol/eras.ts).
   if (resultType !== undefined) return result;

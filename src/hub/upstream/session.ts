@@ -6,7 +6,7 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import type { Params } from '../../protocol/index.ts';
-import { pause, whenAborted } from '../../wait.ts';
+import { MAX_TIMER_MS, pause, whenAborted } from '../../wait.ts';
 import { type HubContext, SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { McpClient, McpRequestOptions } from '../connection/mcp-client.ts';
 import { LASTING_MS, MAX_BACKOFF_MS, MAX_RELIST_MS, MIN_RELIST_MS, MIN_REOPEN_MS, PING_MS } from './limits.ts';
@@ -147,6 +147,7 @@ export class UpstreamSession {
       await pause(Math.min(doubled(MIN_RELIST_MS, changes), MAX_RELIST_MS), this.over);
       changes = this.#changed.signal.aborted ? changes + 1 : 0;
       const wait = failures > 0 ? doubled(MIN_RELIST_MS, failures) : listed.ttlMs;
+      // A listing every three weeks does no harm.
       await pause(Math.min(wait, MAX_TIMER_MS), this.#changed.signal);
       if (this.over.aborted) return;
       this.#changed = new AbortController();
@@ -162,6 +163,3 @@ export function doubled(first: number, times: number): number {
 // --- internal ---
 
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
-
-// The longest time that a timer can have. A listing every three weeks does no harm.
-const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -85,6 +85,7 @@ const known = new WeakMap<UpstreamSkill, Skill>();
 const texts = new SizedCache<object, Buffer>(MAX_SKILL_TEXTS);
 
 function filesOf(skill: UpstreamSkill, upstream: Upstream): SkillFiles {
+  const { timeout } = upstream.config;
   /** The entry as its server last gave it. */
   let current = skill;
 
@@ -96,7 +97,7 @@ function filesOf(skill: UpstreamSkill, upstream: Upstream): SkillFiles {
     if (file && file.size > maxBytes) return tooLong;
     try {
       const uri = file?.uri ?? `${skill.base}/${path.split('/').map(encodeURIComponent).join('/')}`;
-      const bytes = bytesIn(await upstream.request('resources/read', { uri }, { signal }), uri);
+      const bytes = bytesIn(await upstream.request('resources/read', { uri }, { timeout, signal }), uri);
       if (!bytes) return { kind: 'refused', why: 'the result of its server has no content' };
       if (bytes.length > maxBytes) return tooLong;
       const fault = file && faultOf(bytes, file);
@@ -109,7 +110,7 @@ function filesOf(skill: UpstreamSkill, upstream: Upstream): SkillFiles {
   /** Whether the skill has changed. */
   async function renew(signal: AbortSignal): Promise<boolean> {
     try {
-      const result = await upstream.request('skills/get', { uri: `${skill.base}/SKILL.md` }, { signal });
+      const result = await upstream.request('skills/get', { uri: `${skill.base}/SKILL.md` }, { timeout, signal });
       const now = parseSkillEntry(isObject(result.skill) ? result.skill : {});
       if (now.base !== skill.base || JSON.stringify(now) === JSON.stringify(current)) return false;
       current = now;

@@ -5,11 +5,10 @@
  * Always true: a result is passed on whole, except for structure that the client's protocol version does not define.
  */
 import { messageOf } from '../../log.ts';
-import type { Tool, ToolOutcome, ToolView } from '../../model.ts';
+import type { Tool, ToolOutcome, ToolResult, ToolView } from '../../model.ts';
 import { isObject, type Params, type Peer, RpcError } from '../../protocol/index.ts';
 import { visibleLine } from '../../text.ts';
 import { UpstreamError } from '../connection/connection.ts';
-import type { McpRequestOptions } from '../connection/mcp-client.ts';
 import { checkParamHeaders } from '../connection/param-headers.ts';
 import { passOn } from './calls.ts';
 import type { ListedTool, ToolDefinition } from './definitions.ts';
@@ -21,12 +20,6 @@ export const publicName = (server: string, { definition }: ListedTool) => `${ser
 
 export function toolsOf(upstreams: readonly Upstream[]): readonly Tool[] {
   return upstreams.flatMap((upstream) => upstream.listing().tools.map((tool) => toolOf(upstream, tool)));
-}
-
-/** `params` of `tools/call` without the name. The result as the server sent it. */
-export function callTool(upstream: Upstream, tool: ListedTool, params: Params, options: McpRequestOptions) {
-  const { paramHeaders } = tool;
-  return upstream.request('tools/call', { ...params, name: tool.definition.name }, { ...options, paramHeaders });
 }
 
 // --- internal ---
@@ -44,10 +37,8 @@ function toolOf(upstream: Upstream, tool: ListedTool): Tool {
       const { peer } = call;
       checkParamHeaders(paramHeaders, isObject(args) ? args : {}, peer.readHeader);
       try {
-        const result = await passOn(upstream, call, (params, options) =>
-          callTool(upstream, tool, { ...params, arguments: args }, options),
-        );
-        return resultFor(result, peer);
+        const subject = { name: definition.name, arguments: args };
+        return resultFor(await passOn(upstream, call, 'tools/call', subject, paramHeaders), peer);
       } catch (error) {
         if (error instanceof RpcError) throw error;
         return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };
@@ -62,14 +53,19 @@ function definitionFor({ outputSchema, ...definition }: ToolDefinition, { anyStr
 }
 
 function resultFor(result: Params, { anyStructure }: Peer): ToolOutcome {
-  const { resultType, content = [], structuredContent, ...rest } = result;
   // Not a result but a request for input: the era passes it on whole or refuses it (protocol/eras.ts).
-  if (typeof resultType === 'string') return { ...result, resultType };
-  if (!Array.isArray(content) || !content.every(isObject))
-    throw new UpstreamError('the content of its result is not a list');
-  if (structuredContent === undefined) return { ...rest, content };
-  if (anyStructure || isObject(structuredContent)) return { ...rest, content, structuredContent };
+  if (isRequestForInput(result)) return result;
+  const whole = result.content === undefined ? { ...result, content: [] } : result;
+  if (!hasContent(whole)) throw new UpstreamError('the content of its result is not a list');
+  const { structuredContent } = whole;
+  if (structuredContent === undefined || anyStructure || isObject(structuredContent)) return whole;
   // A client that does not get the structure gets it as text, unless the server sent a text too.
   const asText = [{ type: 'text', text: JSON.stringify(structuredContent) }];
-  return { ...rest, content: content.length > 0 ? content : asText };
+  return { ...whole, content: whole.content.length > 0 ? whole.content : asText, structuredContent: undefined };
 }
+
+const isRequestForInput = (result: Params): result is Params & { readonly resultType: string } =>
+  typeof result.resultType === 'string';
+
+const hasContent = (result: Params): result is ToolResult =>
+  Array.isArray(result.content) && result.content.every(isObject);

@@ -10,7 +10,7 @@ import { asError, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
 import { type Params, RpcError } from '../../protocol/index.ts';
 import { counted, shorten } from '../../text.ts';
-import { pause, whenAborted } from '../../wait.ts';
+import { type Cancellation, pause, whenAborted } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
 import { type HubContext, NotSent, ServerExit, SessionGone, UpstreamError } from '../connection/connection.ts';
@@ -23,6 +23,8 @@ import { createMessages } from './messages.ts';
 import { doubled, UpstreamSession } from './session.ts';
 import { createState } from './state.ts';
 import { createUpdates, type ResourceUpdates } from './updates.ts';
+
+type UpstreamRequestOptions = McpRequestOptions & { readonly timeout: number };
 
 export class Upstream {
   readonly config: UpstreamConfig;
@@ -91,11 +93,11 @@ export class Upstream {
   }
 
   /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
-  async request(method: string, params: Params, options: McpRequestOptions): Promise<Params> {
+  async request(method: string, params: Params, options: UpstreamRequestOptions): Promise<Params> {
     for (let mayRetry = true; ; mayRetry = false) {
-      const session = await this.#awaitSession(options.signal);
+      const session = this.#usableSession() ?? (await this.#awaitSession(options.signal));
       try {
-        return await session.call(method, params, { timeout: this.config.timeout, ...options });
+        return await session.call(method, params, options);
       } catch (error) {
         // A second message shows whether the session is really gone.
         if (error instanceof SessionGone) await session.check();
@@ -219,13 +221,18 @@ export class Upstream {
     }
   }
 
-  /** The session, at once or when an attempt that is due soon succeeds. */
-  async #awaitSession(signal: AbortSignal | undefined): Promise<UpstreamSession> {
-    const isUsable = () => this.#session?.over.aborted === false;
-    const isOver = (left: number) => isUsable() || this.#life.signal.aborted || this.state.dueIn() > left;
+  #usableSession(): UpstreamSession | undefined {
+    return this.#session?.over.aborted === false ? this.#session : undefined;
+  }
+
+  /** The session of an attempt that is due soon. */
+  async #awaitSession(signal: Cancellation | undefined): Promise<UpstreamSession> {
+    const isOver = (left: number) =>
+      this.#usableSession() !== undefined || this.#life.signal.aborted || this.state.dueIn() > left;
     await this.state.until(isOver, this.config.target.kind === 'none' ? 0 : CALL_WAIT_MS, signal);
-    if (this.#session && isUsable()) return this.#session;
-    throw new UpstreamError(`the server is not connected (${this.state.text()})`);
+    const session = this.#usableSession();
+    if (!session) throw new UpstreamError(`the server is not connected (${this.state.text()})`);
+    return session;
   }
 
   /** Serves the listing from now on; without one, nothing until the next. */
