@@ -11,7 +11,7 @@ import { codeOf, sameIdentity } from '../files/stats.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Watched } from '../model.ts';
 import { backgroundDelay } from '../wait.ts';
-import { WATCH_DELAY_MS } from './limits.ts';
+import { FIRST_WATCH_DELAY_MS } from './limits.ts';
 
 /** What the system does with directories. */
 export interface WatchSystem {
@@ -57,7 +57,8 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
 
   async function adjust(): Promise<void> {
     isBusy = true;
-    await backgroundDelay(WATCH_DELAY_MS);
+    // Only at the start: later a delay would hold up the refresh that follows new watches, and with it other changes.
+    if (watches.size === 0) await backgroundDelay(FIRST_WATCH_DELAY_MS);
     const target = wanted;
     const pace = createPacer();
     let added = 0;
