@@ -65,15 +65,15 @@ export async function serveStdio(
       inFlight.add(done);
       return done;
     });
-  /** Begins with a few requests, and with more each time as long as their replies are small. */
+  /** How many requests are begun together: a few at first, and more each time as long as their replies are small. */
+  let most = LINES_AT_ONCE;
   async function beginAll(): Promise<void> {
-    let most = LINES_AT_ONCE;
     do {
       if (writer.isFull()) await writer.drained();
       const before = replied;
       const begun = beginSome(most);
       // Large replies take a moment to make, and only then show whether the client reads them.
-      if (waiting.length > 0) await settledWithin(TURN_MS, begun);
+      if (waiting.length > 0 || begun.length > LINES_AT_ONCE) await settledWithin(TURN_MS, begun);
       most = replied - before > LARGE_TURN ? 1 : Math.min(2 * most, LINES_PER_TURN);
     } while (waiting.length > 0 && !writer.broken.aborted);
   }

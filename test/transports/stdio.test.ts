@@ -114,6 +114,32 @@ test('a burst of requests with large answers begins with a few of them', async (
   assert.ok(runs <= 4, `${runs} were begun`);
 });
 
+test('after many small answers, no more than one turn of large ones is begun for a client that does not read', async () => {
+  let [small, large, isRead] = [0, 0, true];
+  const ping = { name: 'ping', run: () => ({ count: small++ }) };
+  const big = {
+    name: 'big',
+    async run() {
+      large++;
+      await new Promise((done) => setTimeout(done, 50));
+      return { text: 'x'.repeat(1024 * 1024) };
+    },
+  };
+  const output = new Writable({ write: (_chunk, _encoding, done) => void (isRead && done()) });
+  const { input, stop } = open([ping, big], output);
+  input.write(Array.from({ length: 500 }, (_, at) => line(at, 'ping')).join(''));
+  await new Promise((done) => setTimeout(done, 100));
+  assert.equal(small, 500);
+  isRead = false;
+  for (let chunk = 0; chunk < 20; chunk++) {
+    input.write(Array.from({ length: 20 }, (_, at) => line(1000 + 20 * chunk + at, 'big')).join(''));
+    await new Promise((done) => setTimeout(done, 2));
+  }
+  await new Promise((done) => setTimeout(done, 600));
+  stop.abort();
+  assert.ok(large <= 32, `${large} were begun`);
+});
+
 /** An output that takes several chunks at once, as a pipe does, and records what each write had. */
 function recordWrites() {
   const writes: Buffer[][] = [];
