@@ -147,11 +147,11 @@ test('there is no any, no !, no default export, no suppressed check, no note to 
   );
 });
 
-test('src/protocol reads in one sitting: at most 1100 lines', () => {
+test('src/protocol reads in one sitting: at most 1150 lines', () => {
   const lines = modules
     .filter(({ path }) => path.startsWith('src/protocol/'))
     .reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
-  assert.ok(lines <= 1100, `${lines} lines`);
+  assert.ok(lines <= 1150, `${lines} lines`);
 });
 
 test('every file is in one part of the audit, and what touches files, network or processes is at a trust boundary', () => {

@@ -59,6 +59,7 @@ export function knownHosts(): readonly string[] {
 type Host = Partial<Omit<HostProfile, 'key' | 'describe'>>;
 
 const NO_CLIENT: Client = { name: '', version: '' };
+// Far more than the clients of one machine.
 const MOST_NAMES = 100;
 
 function profileFor(host: Host, options: HostOptions): HostProfile {

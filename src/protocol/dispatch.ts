@@ -160,22 +160,23 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
   const { id, params } = request;
   const key = idKey(id);
   if (session.calls.has(key)) return errorReply(id, invalidRequest('this id is still in flight'));
-  const control = new LazyAbortController();
-  session.calls.set(key, control);
+  let call: RunningCall | undefined;
   try {
     const peer = era.open(request, session, exchange.readHeader);
     const method = era.methods.get(request.method);
     if (!method) throw methodNotFound(request.method);
-    const result = await method.run(params, new RunningCall(request, peer, context, control));
-    return control.aborted ? undefined : era.seal(id, result, method);
+    call = new RunningCall(request, peer, context);
+    session.calls.set(key, call);
+    const result = await method.run(params, call);
+    return call.aborted ? undefined : era.seal(id, result, method);
   } catch (error) {
-    if (control.aborted) return undefined;
+    if (call?.aborted) return undefined;
     if (error instanceof RpcError) return era.sealError(id, error);
     onFault(request.method, error);
     return era.sealError(id, internalError(error instanceof Error ? error.message : String(error)));
   } finally {
     // After it was cancelled, another call may have the id.
-    if (session.calls.get(key) === control) session.calls.delete(key);
+    if (session.calls.get(key) === call) session.calls.delete(key);
   }
 }
 
@@ -183,41 +184,37 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
  * A class, because one is made for every request. A getter in an object literal would give each call a hidden class of
  * its own, which V8 makes old from the start: all that the getter reaches would stay until a full collection.
  */
-class RunningCall implements Call {
+class RunningCall extends LazyAbortController implements Call {
   readonly id: Id;
   readonly params: Params;
   readonly peer: Peer;
   readonly session: Session;
-  readonly cancellation: LazyAbortController;
   readonly #context: Context;
 
-  constructor({ id, params }: Request, peer: Peer, context: Context, control: LazyAbortController) {
+  constructor({ id, params }: Request, peer: Peer, context: Context) {
+    super();
     this.id = id;
     this.params = params;
     this.peer = peer;
     this.session = context.session;
-    this.cancellation = control;
     this.#context = context;
   }
 
-  get signal(): AbortSignal {
-    return this.cancellation.signal;
+  get cancellation(): this {
+    return this;
   }
 
   /** A function of its own, so that it can be handed on without the call. */
   get notify(): Call['notify'] {
-    return (name, body) => this.#notify(name, body);
-  }
-
-  #notify(name: string, body: object): void {
     const { exchange, onFault } = this.#context;
-    try {
-      // No log message leaves that the client has not asked for.
-      if (name === MESSAGE && !isLogged(isObject(body) && body.level, this.peer.logLevel)) return;
-      if (!this.cancellation.aborted)
-        exchange.notify(encodeNotification(name, body), name === PROGRESS || name === MESSAGE);
-    } catch (error) {
-      onFault(name, error); // A method does not fail because its progress cannot be sent.
-    }
+    return (name, body) => {
+      try {
+        // No log message leaves that the client has not asked for.
+        if (name === MESSAGE && !isLogged(isObject(body) && body.level, this.peer.logLevel)) return;
+        if (!this.aborted) exchange.notify(encodeNotification(name, body), name === PROGRESS || name === MESSAGE);
+      } catch (error) {
+        onFault(name, error); // A method does not fail because its progress cannot be sent.
+      }
+    };
   }
 }

@@ -19,7 +19,7 @@ export interface LineEvents {
 export const MAX_LINE = 32 * 1024 * 1024;
 
 export function createLineSplitter(events: LineEvents, limit = MAX_LINE) {
-  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const partial = createByteBuffer(limit);
   let dropped: Ends | undefined;
 
@@ -31,33 +31,25 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE) {
 
   function endLine(rest: Uint8Array): void {
     // Most lines come in one chunk, and such a line is not copied.
-    if (partial.size() === 0 && !dropped && rest.length <= limit) return void deliver(rest);
+    if (partial.size() === 0 && !dropped && rest.length <= limit) return void deliverOne(rest);
     keep(rest);
-    if (!dropped) return void deliver(partial.take());
+    if (!dropped) return void deliverOne(partial.take());
     events.tooLong(limit, idIn(LOOSE_UTF8.decode(dropped.start), LOOSE_UTF8.decode(dropped.end)));
     dropped = undefined;
   }
 
-  function deliver(bytes: Uint8Array): void {
-    const text = textOf(bytes);
-    if (text === undefined) events.notText(LOOSE_UTF8.decode(bytes));
-    else if (text.trim() !== '') events.line(text);
+  function deliverOne(bytes: Uint8Array): void {
+    if (!deliver(bytes)) events.notText(LOOSE_UTF8.decode(bytes));
   }
 
-  /** Undefined when the bytes are not UTF-8. */
-  function textOf(bytes: Uint8Array): string | undefined {
+  /** Lines that came whole are decoded together: to decode each takes as long as to parse it. False: not UTF-8. */
+  function deliver(bytes: Uint8Array): boolean {
+    let text: string;
     try {
-      return utf8.decode(bytes);
+      text = utf8.decode(bytes);
     } catch {
-      return undefined;
+      return false;
     }
-  }
-
-  /** Lines that came whole, decoded together: to decode each takes as long as to parse it. */
-  function deliverAll(bytes: Uint8Array): boolean {
-    const text = bytes.length <= limit ? textOf(bytes) : undefined;
-    if (text === undefined) return false;
-    // Only the first byte order mark was removed by the decoder.
     for (const line of text.split('\n'))
       if (line.trim() !== '') events.line(line.startsWith(BOM) ? line.slice(BOM.length) : line);
     return true;
@@ -65,9 +57,9 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE) {
 
   return {
     push(chunk: Uint8Array): void {
-      let start = 0;
       const last = chunk.lastIndexOf(LF);
-      if (partial.size() === 0 && !dropped && last > 0 && deliverAll(chunk.subarray(0, last))) start = last + 1;
+      const isWhole = partial.size() === 0 && !dropped && last > 0 && last <= limit;
+      let start = isWhole && deliver(chunk.subarray(0, last)) ? last + 1 : 0;
       for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
         endLine(chunk.subarray(start, end));
         start = end + 1;

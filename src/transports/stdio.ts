@@ -100,7 +100,7 @@ export async function serveStdio(
 // One chunk can hold a thousand small requests, each with a reply of 20 MB. After a few requests the replies are
 // written, which shows how large they are and whether the client reads them.
 const LINES_AT_ONCE = 4;
-const LINES_PER_TURN = 32;
+const LINES_PER_TURN = 16;
 // Bytes. After a turn with more, requests are begun one by one.
 const LARGE_TURN = 8 * 1024 * 1024;
 // A request that takes longer waits for an upstream server, and the others should not wait with it.
