@@ -18,8 +18,8 @@ export async function useBody(
   const held = { bytes: 0 };
   try {
     const body = await readBody(request, held);
-    await nextTurn();
-    if (typeof body === 'string') await use(body);
+    // A refusal does not wait for the turn: what it held of MAX_BODIES is free for the bodies that are still being read.
+    if (typeof body === 'string') await nextTurn().then(() => use(body));
     else if (body) sendReply(response, body, body === BUSY ? { 'retry-after': '1' } : {});
   } finally {
     reserved -= held.bytes;
