@@ -40,7 +40,7 @@ export async function serveStdio(
 ): Promise<void> {
   const writer = createWriter(output);
   const send = (text: string, mayDrop = false) => {
-    if (!mayDrop || !writer.isFull()) writer.send(text);
+    if (!mayDrop || writer.unread() < MAX_UNREAD) writer.send(text);
   };
   const session = createSession(send);
   let replied = 0;
@@ -107,6 +107,9 @@ const LARGE_TURN = 8 * 1024 * 1024;
 const TURN_MS = 250;
 // The end of the input is seen only by reading up to it. After a stall this many bytes more are read for that.
 const MAX_READ_AHEAD = 1024 * 1024;
+
+// Bytes. While more waits for the client, progress and log messages are dropped. A client that reads is seldom so late.
+const MAX_UNREAD = 512 * 1024;
 
 const NEWLINE = Buffer.from('\n');
 // Bytes. To copy a longer piece takes more time than to give the system one piece more.
@@ -210,6 +213,8 @@ function createWriter(output: Writable) {
     whenBroken,
     close,
     isFull: () => output.writableNeedDrain,
+    /** Bytes that the output has not taken yet. */
+    unread: () => output.writableLength + turnBytes,
     /** From now on, an output that takes nothing for `patience` milliseconds counts as broken. */
     breakIfUnread(patience: number): void {
       let before = -1;
