@@ -148,3 +148,14 @@ test('a name with invisible characters does not get past a filter (10.20)', asyn
   );
   for (const name of ['up:drop', 'up:dr\u200bop']) assert.ok((await hub.request('tools/call', { name })).error, name);
 });
+
+test('a server whose name has a slash or a space is served under a changed name (13.14)', async (t) => {
+  const servers = { 'io.github.upstash/context7': withTools(tool('docs')), 'GitHub MCP': withTools(tool('drop')) };
+  const tree = makeTree(t, { 'mcp.json': JSON.stringify({ servers }) });
+  const hub = await startHub(t, {}, { tree, args: ['--config', 'mcp.json', '--exclude', 'GitHub-MCP:dr*'] });
+  await hub.waitForTools((names) => names.includes('io.github.upstash-context7:docs'), 'the first server');
+  await hub.waitForStderr(/server GitHub-MCP: "GitHub MCP" in its configuration; served under this name, because/);
+  await hub.waitForStderr(/server GitHub-MCP: ready/);
+  assert.ok(!(await hub.toolNames()).includes('GitHub-MCP:drop'));
+  assert.deepEqual(warnings(hub, tree.path), []);
+});

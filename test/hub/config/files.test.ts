@@ -6,6 +6,7 @@ import { HOST_NAMES } from '../../../src/config.ts';
 import type { UpstreamConfig } from '../../../src/hub/config/entries.ts';
 import { createConfiguration, type FileOptions } from '../../../src/hub/config/files.ts';
 import { MAX_SERVERS } from '../../../src/hub/config/limits.ts';
+import { hashOf } from '../../../src/text.ts';
 import { startHub, upstream } from '../../harness/hub.ts';
 import { makeTree, type Tree } from '../../harness/tree.ts';
 
@@ -269,4 +270,22 @@ test('the first file of a host that exists counts, also when it comes later', (t
   assert.deepEqual(read().states, ['b stdio']);
   tree.remove('home/.config/opencode/opencode.jsonc');
   assert.deepEqual(read().states, ['a stdio']);
+});
+
+test('an entry replaces the one that is written alike, and a file without trust renames no server (13.14)', (t) => {
+  const tree = makeTree(t, {
+    'home/.kode.json': file({ 'My Server': { command: 'x' }, 'Other One': { command: 'x' } }),
+    '.kode.json': file({ 'My-Server': { command: 'y' } }),
+    'given.json': file({ 'Other One': { command: 'z' } }),
+  });
+  const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
+  const { configs } = createConfiguration({ ...options, configFiles: ['given.json'] })();
+  assert.deepEqual(
+    configs.map(({ name, target }) => [name, target.kind === 'stdio' ? target.command : target.kind]),
+    [
+      ['My-Server', 'x'],
+      ['Other-One', 'z'],
+      [`My-Server-${hashOf('My-Server')}`, 'none'],
+    ],
+  );
 });
