@@ -43,6 +43,23 @@ test('a file that is broken or missing is a problem that names it, and affects n
   await hub.waitForStderr(/d\.json: does not exist; correct --config/);
 });
 
+test('a directory or an empty file in place of a configuration is one problem that says what to do (13.19)', (t) => {
+  const tree = makeTree(t, { 'dir/mcp.json': '{}', 'empty.json': '', 'blank.json': '\ufeff \n', 'empty.toml': '' });
+  const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
+  const configFiles = ['dir', 'empty.json', 'blank.json', 'empty.toml'];
+  const { problems } = createConfiguration({ ...options, configFiles })();
+  const empty = 'is empty; write {"mcpServers": {}} into it, or remove it or the option that names it';
+  assert.deepEqual(
+    problems.map(({ where, what }) => [where.slice(tree.path.length + 1), what.replace(/keys: .*/, 'keys')]),
+    [
+      ['dir', 'is not read: it is a directory; give the file itself'],
+      ['empty.json', empty],
+      ['blank.json', empty],
+      ['empty.toml', 'has no servers under any of these keys'],
+    ],
+  );
+});
+
 test('an edited file counts as it is now, and a removed one no longer (10.5)', (t) => {
   const tree = makeTree(t, { 'home/.kode.json': file({ one: { command: 'x' } }) });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), configFiles: [], trustProject: false };
