@@ -22,7 +22,7 @@ export const DEFAULTS = {
   skillDirs: [] as readonly string[],
   /** The project's own skills; `./skills` when it exists. */
   root: undefined as string | undefined,
-  /** Whether the well-known directories of project and home are scanned. */
+  /** Whether `./skills` and the well-known directories of project and home are scanned. */
   scanDefaultDirs: true,
   skipPlugins: false,
   pluginsFile: undefined as string | undefined,
