@@ -55,6 +55,17 @@ test('a filter that matches only upstream tools causes no warning before the ser
   );
 });
 
+test('a name in includeTools that no tool has is reported as it is written (13.14)', async (t) => {
+  const tree = makeTree(t);
+  const hub = await startHub(t, { up: { ...upstream(), includeTools: ['echo', 'nope'] } }, { tree });
+  await hub.waitForTools((names) => names.includes('up:echo'), 'the server');
+  await hub.waitForStderr(/matches nothing/);
+  assert.deepEqual(
+    warnings(hub, tree.path).filter((line) => line.includes('filter')),
+    ['server up: filter "nope": matches nothing'],
+  );
+});
+
 test('a pattern that names a configured server means that server also while it is not connected, not a skill of that name (11.26)', async (t) => {
   const tree = makeTree(t, { 'skills/up/SKILL.md': skillText('up') });
   const hub = await startHub(t, { up: upstream('hang') }, { tree, defaults: true, args: ['--exclude', 'up'] });
