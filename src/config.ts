@@ -1,12 +1,14 @@
 /**
  * The options of `createSkillwire` and their defaults, as one table.
- * Owns: names and defaults. Leaves alone: the command line's names for them (cli/options.ts).
+ * Owns: names, defaults, and what each takes. Leaves alone: the command line's names for them (cli/options.ts), the
+ * members of sources (index.ts).
  */
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { createLog } from './log.ts';
 import type { HostOptions } from './methods/host-profiles.ts';
 import type { Source } from './model.ts';
+import { nearest } from './skills/nearest.ts';
 import { splitPatterns } from './skills/patterns.ts';
 import { TOOL_NAMES, type ToolName } from './tools/table.ts';
 
@@ -22,7 +24,7 @@ export const DEFAULTS = {
   skillDirs: [] as readonly string[],
   /** The project's own skills; `./skills` when it exists. */
   root: undefined as string | undefined,
-  /** Whether the well-known directories of project and home are scanned. */
+  /** Whether `./skills` and the well-known directories of project and home are scanned. */
   scanDefaultDirs: true,
   skipPlugins: false,
   pluginsFile: undefined as string | undefined,
@@ -71,9 +73,59 @@ export type SkillwireOptions = { readonly [K in keyof Settings]?: Settings[K] | 
 /** Where an HTTP transport listens. */
 export const DEFAULT_ADDRESS = { host: '127.0.0.1', port: 3333, allowHosts: [], allowOrigins: [], noAuth: false };
 
+/** Throws an Error that names the option that does not exist, or what it takes. */
 export function settingsFrom(options: SkillwireOptions): Settings {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  for (const [name, value] of Object.entries(given)) checkOption(name, value);
   const all: Settings = { ...DEFAULTS, ...given };
   const patterns = { include: splitPatterns(all.include), exclude: splitPatterns(all.exclude) };
   return { ...all, ...patterns, cwd: resolve(all.cwd), home: resolve(all.home) };
+}
+
+// --- internal ---
+
+/** For options that have no default, a value of the kind that they take. */
+const SAMPLES = new Map<string, unknown>(
+  Object.entries({ ...DEFAULTS, root: '', pluginsFile: '', pluginsRoot: '', refreshInterval: 1, descriptionBudget: 1 }),
+);
+const WORDS = new Map<string, readonly string[]>([
+  ['names', ['auto', 'plain', 'safe'] satisfies Settings['names'][]],
+  ['describe', ['auto', 'full', 'compact', 'list'] satisfies Settings['describe'][]],
+  ['tools', TOOL_NAMES],
+  ['importHosts', HOST_NAMES],
+]);
+// The longest timeout that Node takes.
+const LARGEST = 2 ** 31 - 1;
+
+function checkOption(name: string, value: unknown): void {
+  if (!SAMPLES.has(name)) {
+    const [near] = nearest(name, [...SAMPLES.keys()], (one) => [one]);
+    throw new Error(`unknown option "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
+  }
+  if (name === 'sources' || (name === 'tools' && value === 'auto')) return;
+  const wanted = kindOf(SAMPLES.get(name), WORDS.get(name));
+  if (!wanted.has(value)) throw new Error(`${name} must be ${name === 'tools' ? '"auto" or ' : ''}${wanted.what}`);
+}
+
+/** What values like the sample are, and whether one is such a value. `words`: the only texts that are allowed. */
+function kindOf(sample: unknown, words: readonly string[] | undefined) {
+  const isText = (one: unknown) => typeof one === 'string' && (words?.includes(one) ?? true);
+  if (Array.isArray(sample))
+    return {
+      what: `a list of ${words?.join(', ') ?? 'texts'}`,
+      has: (value: unknown) => Array.isArray(value) && value.every(isText),
+    };
+  switch (typeof sample) {
+    case 'string':
+      return { what: words ? `one of ${words.join(', ')}` : 'text', has: isText };
+    case 'number':
+      return {
+        what: `a whole number from 1 to ${LARGEST}`,
+        has: (value: unknown) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LARGEST,
+      };
+    case 'boolean':
+      return { what: 'true or false', has: (value: unknown) => typeof value === 'boolean' };
+    default:
+      return { what: 'an object', has: (value: unknown) => typeof value === 'object' && value !== null };
+  }
 }

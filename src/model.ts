@@ -172,6 +172,8 @@ export interface LogMessage {
 export interface ListedSkill {
   readonly id: string;
   readonly skill: Skill;
+  /** Its provider and name load another skill. */
+  readonly isShadowed?: true;
 }
 
 export type Resolution =

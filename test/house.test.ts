@@ -226,6 +226,16 @@ test('every file that the README names under Architecture, Contributing and Secu
   assert.deepEqual(missing, []);
 });
 
+test('every change that the README lists is a whole sentence', () => {
+  const changes = /^## Changes$[\s\S]*?(?=^## )/m.exec(read('README.md'))?.[0] ?? '';
+  const entries = changes.split(/^(?=- |#)/m).filter((part) => part.startsWith('- '));
+  assert.ok(entries.length > 20, `${entries.length} changes are listed`);
+  assert.deepEqual(
+    entries.filter((entry) => !entry.trimEnd().endsWith('.')),
+    [],
+  );
+});
+
 test('the tables of the README that come from the code are up to date', () => {
   const script = join(TOP, 'scripts', 'readme.js');
   const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });

@@ -15,6 +15,7 @@ import { FIRST_LISTS_MS } from './limits.ts';
 import { buildSnapshot, findFingerprints } from './snapshot.ts';
 
 export interface Refreshed {
+  /** Why there was a look, which need not be why something was found. Several are separated by commas. */
   readonly reason: string;
   readonly before: Snapshot | undefined;
   readonly after: Snapshot;
@@ -118,11 +119,18 @@ export function createRegistry(
 
 const NO_CHANGE: SkillChange = { added: 0, changed: 0, removed: 0 };
 
-/** Runs never overlap. Asking during one causes exactly one more, because it may have passed the caller's change already. */
+/**
+ * Runs never overlap. Asking during one causes exactly one more, because it may have passed the caller's change already.
+ * A run has the reasons of all who asked for it.
+ */
 function oneAtATime<T>(run: (reason: string) => Promise<T>): (reason: string) => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
-  const start = (reason: string) => {
+  /** Of the run that begins next. */
+  const reasons = new Set<string>();
+  const start = () => {
+    const reason = [...reasons].join(', ');
+    reasons.clear();
     next = undefined;
     running = run(reason).finally(() => {
       running = undefined;
@@ -130,9 +138,11 @@ function oneAtATime<T>(run: (reason: string) => Promise<T>): (reason: string) =>
     return running;
   };
   return (reason) => {
-    if (!running) return start(reason);
+    reasons.add(reason);
+    // The next one may be about to begin.
+    if (!running) return next ?? start();
     // A failure is reported to those who asked for that run.
-    next ??= running.catch(() => {}).then(() => start(reason));
+    next ??= running.catch(() => {}).then(start);
     return next;
   };
 }

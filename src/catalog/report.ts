@@ -23,7 +23,8 @@ export function createRefreshReport(log: Log): (refreshed: Refreshed) => void {
       ...compareKeys('resource', before.resources, after.resources),
       ...compareKeys('prompt', promptsIn(before), promptsIn(after)),
     ];
-    const level = news.length > 0 || reason === 'timer' ? 'info' : 'debug';
+    const isTimed = reason.split(', ').includes('timer');
+    const level = news.length > 0 || isTimed ? 'info' : 'debug';
     log[level](`refresh (${reason}): ${[...(news.length > 0 ? news : ['no change']), found].join('; ')}`);
   };
 }

@@ -39,7 +39,9 @@ export function startTriggers(
 ): () => void {
   /** When the first change since the last refresh was seen. */
   let burstStart: number | undefined;
-  const refresh = (reason: string) => {
+  const refresh = (cause: string) => {
+    // A refresh for another cause finds the changes that the watcher has seen.
+    const reason = burstStart === undefined || cause === 'watch' ? cause : `${cause}, watch`;
     burstStart = undefined;
     registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${stackOf(error)}`));
   };

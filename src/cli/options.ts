@@ -30,7 +30,7 @@ export const REPEATABLE = { multiple: true } as const;
 export const FIND_OPTIONS = {
   'skill-dir': value('DIR', 'Also serve the skills found here. Repeatable.', REPEATABLE),
   root: value('DIR', "The project's own skills; ./skills when it exists."),
-  'no-default-dirs': flag('Leave out the well-known directories of project and home.'),
+  'no-default-dirs': flag('Leave out ./skills and the well-known directories of project and home.'),
   'no-plugins': flag('Leave out the skills of installed plugins.'),
   'plugins-file': value('FILE', 'Read installed plugins from here.'),
   'plugins-root': value('DIR', 'The directory that relative plugin paths start from.'),

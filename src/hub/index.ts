@@ -9,7 +9,8 @@ import { createHops, HOPS_VARIABLE } from '../hops.ts';
 import { createLog, type Log, stackOf } from '../log.ts';
 import type { PromptDefinition, ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
-import { configOf, tryReadEntry } from './config/entries.ts';
+import { configOf, renamed, tryReadEntry } from './config/entries.ts';
+import { servedNames } from './config/server-names.ts';
 import type { Environment } from './connection/command.ts';
 import { UpstreamError } from './connection/connection.ts';
 import { promptsOf } from './upstream/prompts.ts';
@@ -106,8 +107,12 @@ export function createHub(config: HubConfig): Hub {
   return {
     connect() {
       const entries = Object.entries(config.mcpServers);
-      const read = entries.map(([name, entry]) => [name, tryReadEntry(name, () => entry)] as const);
-      upstreams.apply(read.map(([name, entry]) => configOf(name, entry, 'createHub', variables)));
+      const names = servedNames(Object.keys(config.mcpServers));
+      const configs = entries.map(([name, entry]) => {
+        const read = tryReadEntry(name, () => entry);
+        return renamed(configOf(name, read, 'createHub', variables), name, names.get(name));
+      });
+      upstreams.apply(configs);
       return upstreams.settled();
     },
     tools: () =>

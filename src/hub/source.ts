@@ -78,7 +78,8 @@ function createChangeCollector(changed: (reason: string) => void) {
   let timer: NodeJS.Timeout | undefined;
   let deadline = 0;
   const end = () => {
-    changed(shorten(`server ${[...names].join(', ')}`, MAX_REASON));
+    // Not as the cause: such a refresh may be the first to find an edited skill.
+    changed(shorten(`after server ${[...names].join(', ')}`, MAX_REASON));
     names.clear();
   };
   return {

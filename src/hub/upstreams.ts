@@ -54,8 +54,12 @@ export function createUpstreams(options: UpstreamsOptions) {
         const change = changeOf(upstream.config, next);
         if (change !== undefined) log.info(`server ${name}: ${change}`);
       }
-      for (const [name, config] of wanted)
-        if (!running.has(name)) running.set(name, new Upstream(withHops(config, context), context));
+      for (const [name, config] of wanted) {
+        if (running.has(name)) continue;
+        const { written, target } = config;
+        if (written !== undefined && target.kind !== 'none') log.info(`server ${name}: "${written}" ${RENAMED}`);
+        running.set(name, new Upstream(withHops(config, context), context));
+      }
     },
     /** The server that a tool of that public name would be on, if the filters allow the tool. */
     explain(name: string): Owner | undefined {
@@ -84,6 +88,7 @@ export function createUpstreams(options: UpstreamsOptions) {
 // --- internal ---
 
 const EDITED = 'its configuration was changed';
+const RENAMED = 'in its configuration; served under this name, because a name has no colon, slash or space here';
 
 /** What an edit does to a server; undefined when its next state says it. */
 function changeOf({ target }: UpstreamConfig, next: UpstreamConfig | undefined): string | undefined {

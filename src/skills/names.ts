@@ -48,12 +48,12 @@ export function createNames(skills: readonly Skill[], fingerprints: ReadonlyMap<
     return isBare ? skill.name : fullIds().of(skill);
   };
 
-  const listed: ListedSkill[] = [];
-  for (const skill of skills) if (!originals.has(skill)) listed.push({ id: listedId(skill), skill });
-  const { hidden, problems } = findShadowed(listed, lookUp);
-  for (const [key, found] of meanings)
-    if (found.size > 1 && lookUp(key) === found) problems.push(ambiguityOf([...found], fullIds().of));
-  const visible = hidden.size === 0 ? listed : listed.filter(({ skill }) => !hidden.has(skill));
+  const found: ListedSkill[] = [];
+  for (const skill of skills) if (!originals.has(skill)) found.push({ id: listedId(skill), skill });
+  const { listed, problems } = markShadowed(found, lookUp);
+  for (const [key, meant] of meanings)
+    if (meant.size > 1 && lookUp(key) === meant) problems.push(ambiguityOf([...meant], fullIds().of));
+  const visible = listed === found ? found : listed.filter(({ isShadowed }) => !isShadowed);
   return {
     listed,
     visible,
@@ -178,8 +178,8 @@ function prefixesOf({ key, provider, location, plugin, directory }: Skill, met: 
   return [...all, ...all.map((prefix) => `${provider}:${prefix}`)];
 }
 
-/** Skills whose bare name, or provider and name, loads another skill. `hidden`: those that share the latter. */
-function findShadowed(listed: readonly ListedSkill[], lookUp: (key: string) => Found) {
+/** Finds skills whose bare name, or provider and name, loads another skill; marks those that share the latter. */
+function markShadowed(listed: readonly ListedSkill[], lookUp: (key: string) => Found) {
   const hidden = new Set<Skill>();
   const problems: Problem[] = [];
   for (const { id, skill } of listed) {
@@ -193,7 +193,9 @@ function findShadowed(listed: readonly ListedSkill[], lookUp: (key: string) => F
     const winner = byName ?? byProvider;
     if (winner) problems.push({ where: skill.file, what: `is shadowed by ${winner.file}; it loads as "${id}"` });
   }
-  return { hidden, problems };
+  if (hidden.size === 0) return { listed, problems };
+  const mark = (one: ListedSkill) => (hidden.has(one.skill) ? ({ ...one, isShadowed: true } as const) : one);
+  return { listed: listed.map(mark), problems };
 }
 
 // Ids in one line of the log; an ambiguous name may have thousands.

@@ -1,8 +1,9 @@
 /**
  * Finding skills by words: every word of the query must occur in a skill's names, description or body.
  * Owns: how a query is split into words, the order of hits, excerpts. Leaves alone: reading the texts (bodies.ts).
- * Always true: equal skills and queries give equal hits in equal order; whole words come before parts of words, and what
- * a bare name loads before other skills of that name; the time is linear in the length of the texts.
+ * Always true: equal skills and queries give equal hits in equal order; whole words come before parts of words, what a
+ * bare name loads before other skills of that name, and shadowed copies after all that match as well; the time is linear
+ * in the length of the texts.
  * Texts are searched without a lower-cased copy (measured: a third of the time, and no second 64 MiB).
  */
 import { basename } from 'node:path';
@@ -149,8 +150,9 @@ function demoteCopies(found: readonly Match[]): Match[] {
   });
 }
 
-function byRank(a: Match, b: Match): number {
-  return a.rank - b.rank || compare(a.listed.id, b.listed.id) || compare(a.listed.skill.file, b.listed.skill.file);
+function byRank({ listed: a, rank: aRank }: Match, { listed: b, rank: bRank }: Match): number {
+  const byShadow = Number(a.isShadowed ?? false) - Number(b.isShadowed ?? false);
+  return aRank - bRank || byShadow || compare(a.id, b.id) || compare(a.skill.file, b.skill.file);
 }
 
 /** Around the first word in the body or, when there is none, in the description. */

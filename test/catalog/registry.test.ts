@@ -30,6 +30,36 @@ test('refreshes never overlap; asking during one causes exactly one more, shared
   assert.deepEqual({ most, loads }, { most: 1, loads: 2 });
 });
 
+test('a refresh has the reasons of all who asked for it, each once (13.17)', async () => {
+  const gate = createGate();
+  const load = async () => {
+    await gate.pass();
+    return NOTHING;
+  };
+  const registry = createRegistry([{ name: 'test', load }], OPTIONS);
+  const reasons: string[] = [];
+  registry.onRefresh(({ reason }) => void reasons.push(reason));
+  const asked = ['first', 'after server up', 'watch', 'watch'].map((reason) => registry.refresh(reason));
+  gate.open();
+  await Promise.all(asked);
+  await registry.refresh('timer');
+  assert.deepEqual(reasons, ['first', 'after server up, watch', 'timer']);
+});
+
+test('a refresh that is asked for between two others does not overlap the second', async () => {
+  let [running, most] = [0, 0];
+  const load = async () => {
+    most = Math.max(most, ++running);
+    await settle();
+    running--;
+    return NOTHING;
+  };
+  const registry = createRegistry([{ name: 'test', load }], OPTIONS);
+  const between = registry.refresh('first').then(() => registry.refresh('third'));
+  await Promise.all([between, registry.refresh('second')]);
+  assert.equal(most, 1);
+});
+
 test('a refresh that fails does not stop those after it', async () => {
   const registry = createRegistry([{ name: 'test', load: async () => NOTHING }], OPTIONS);
   let faulty = true;

@@ -86,10 +86,10 @@ const WATCHED = { watched: () => WATCHES };
 const WATCHES = [{ directory: '/a', identity: { dev: 1n, ino: 7n, birthtimeNs: 0n } }];
 
 /** Triggers whose one directory is watched, after the first refreshes. */
-async function watching(refreshInterval: number | undefined, isLocal = true) {
+async function watching(refreshInterval: number | undefined, isLocal = true, more: Partial<Source> = {}) {
   const lines: string[] = [];
   const log = createLog((line) => void lines.push(line), 'info');
-  const one = counted({ refreshInterval, log }, WATCHED, isLocal);
+  const one = counted({ refreshInterval, log }, { ...WATCHED, ...more }, isLocal);
   await one.registry.refresh('first');
   while (!one.isWatching()) await new Promise((done) => setTimeout(done, 5));
   await new Promise((done) => setImmediate(done));
@@ -150,4 +150,21 @@ test('a file system of other machines, and an interval that the user gives, are 
     assert.equal(loads(), first + 3);
     stop();
   }
+});
+
+test('a refresh for a server that comes after an edit names the watcher too (13.17)', async () => {
+  let ask: (reason: string) => void = () => {};
+  const onChange = (refresh: (reason: string) => void) => {
+    ask = refresh;
+  };
+  const { clock, registry, change, stop } = await watching(100_000, true, { onChange });
+  const reasons: string[] = [];
+  registry.onRefresh(({ reason }) => void reasons.push(reason));
+  ask('after server up');
+  await clock.advance(1000);
+  change();
+  ask('after server up');
+  await clock.advance(1000);
+  stop();
+  assert.deepEqual(reasons, ['after server up', 'after server up, watch', 'watch']);
 });

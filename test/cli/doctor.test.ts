@@ -168,8 +168,11 @@ test('a --config file that is missing, a directory, not JSON or without servers 
   const tree = makeTree(t, { ...GOOD, 'empty.json': '{}', 'blank.json': '', 'directory/x': '' });
   for (const [file, fault] of [
     ['nowhere.json', /nowhere\.json: does not exist; correct --config\n/],
-    ['directory', /directory: is not read: /],
-    ['blank.json', /blank\.json: is not a JSON object: line 1, column 1: expected a value\n/],
+    ['directory', /directory: is not read: it is a directory; give the file itself\n/],
+    [
+      'blank.json',
+      /blank\.json: is empty; write \{"mcpServers": \{\}\} into it, or remove it or the option that names it\n/,
+    ],
     ['empty.json', /empty\.json: has no servers under any of these keys: mcpServers, .*\n/],
   ] as const) {
     const { stdout } = runCommand(tree, ['doctor', '--hub', '--config', file]);

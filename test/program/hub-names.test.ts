@@ -55,6 +55,17 @@ test('a filter that matches only upstream tools causes no warning before the ser
   );
 });
 
+test('a name in includeTools that no tool has is reported as it is written (13.14)', async (t) => {
+  const tree = makeTree(t);
+  const hub = await startHub(t, { up: { ...upstream(), includeTools: ['echo', 'nope'] } }, { tree });
+  await hub.waitForTools((names) => names.includes('up:echo'), 'the server');
+  await hub.waitForStderr(/matches nothing/);
+  assert.deepEqual(
+    warnings(hub, tree.path).filter((line) => line.includes('filter')),
+    ['server up: filter "nope": matches nothing'],
+  );
+});
+
 test('a pattern that names a configured server means that server also while it is not connected, not a skill of that name (11.26)', async (t) => {
   const tree = makeTree(t, { 'skills/up/SKILL.md': skillText('up') });
   const hub = await startHub(t, { up: upstream('hang') }, { tree, defaults: true, args: ['--exclude', 'up'] });
@@ -147,4 +158,15 @@ test('a name with invisible characters does not get past a filter (10.20)', asyn
     [],
   );
   for (const name of ['up:drop', 'up:dr\u200bop']) assert.ok((await hub.request('tools/call', { name })).error, name);
+});
+
+test('a server whose name has a slash or a space is served under a changed name (13.14)', async (t) => {
+  const servers = { 'io.github.upstash/context7': withTools(tool('docs')), 'GitHub MCP': withTools(tool('drop')) };
+  const tree = makeTree(t, { 'mcp.json': JSON.stringify({ servers }) });
+  const hub = await startHub(t, {}, { tree, args: ['--config', 'mcp.json', '--exclude', 'GitHub-MCP:dr*'] });
+  await hub.waitForTools((names) => names.includes('io.github.upstash-context7:docs'), 'the first server');
+  await hub.waitForStderr(/server GitHub-MCP: "GitHub MCP" in its configuration; served under this name, because/);
+  await hub.waitForStderr(/server GitHub-MCP: ready/);
+  assert.ok(!(await hub.toolNames()).includes('GitHub-MCP:drop'));
+  assert.deepEqual(warnings(hub, tree.path), []);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Skill } from '../../src/model.ts';
 import { localFiles } from '../../src/skills/contents.ts';
+import { createNames } from '../../src/skills/names.ts';
 import { mentions, searchSkills, windowAround } from '../../src/skills/search.ts';
 
 const NEVER = new AbortController().signal;
@@ -101,6 +102,20 @@ test('what a bare name loads comes before other skills of that name, however wel
     'claude:form': ['x', ''],
   } as const;
   assert.deepEqual(await order('form', skills), ['claude:form', 'other', 'pdf', 'claude@global:pdf', 'docs:pdf']);
+});
+
+test('shadowed copies come after all others that match as well (13.7)', async () => {
+  const skillOf = (provider: string, location: Skill['location']) => {
+    const directory = `/${provider}/${location}/pdf`;
+    const { skill } = listed('pdf', 'text', () => '');
+    return { ...skill, provider, location, directory, place: directory, file: `${directory}/SKILL.md` };
+  };
+  const skills = [skillOf('claude', 'project'), skillOf('claude', 'global'), skillOf('codex', 'global')];
+  const { hits } = await searchSkills(createNames(skills, new Map()).listed, 'pdf', 10, NEVER);
+  assert.deepEqual(
+    hits.map(({ listed: { id } }) => id),
+    ['claude:pdf', 'codex:pdf', 'claude@global:pdf'],
+  );
 });
 
 test('a text made of nothing but parts of words is searched in linear time (13.7)', async () => {

@@ -23,6 +23,7 @@ import {
   MAX_SERVER_NAME,
 } from './limits.ts';
 import { secretsOf } from './redact.ts';
+import { nameFault } from './server-names.ts';
 
 /** How a server is reached, or why it is not. */
 type Target =
@@ -36,6 +37,8 @@ export type InactiveState = 'disabled' | 'untrusted' | 'failed';
 
 export interface UpstreamConfig {
   readonly name: string;
+  /** Its name in the configuration, where it is served under another. */
+  readonly written?: string;
   /** The file of the entry, or another origin. */
   readonly from: string;
   readonly target: Target;
@@ -108,7 +111,8 @@ export const isDisabled = ({ disabled, enabled }: Fields) => disabled === true |
 function readEntry(name: string, entry: unknown): Entry {
   const { url, command }: Fields = isObject(entry) ? entry : {};
   if (isObject(entry) && isDisabled(entry)) return { kind: 'disabled' };
-  checkServerName(name);
+  const fault = nameFault(name);
+  if (fault !== undefined) throw new Error(fault);
   const { type = url !== undefined && command === undefined ? 'http' : 'stdio' } = check(Type, entry);
   if (type === 'stdio' || type === 'local') return { kind: 'stdio', ...check(StdioEntry, entry) };
   return { kind: type === 'sse' ? 'sse' : 'http', ...check(RemoteEntry, entry) };
@@ -142,6 +146,12 @@ export function inactiveConfig(name: string, from: string, state: InactiveState,
   // The name may be the fault.
   const short = shorten(name, MAX_SERVER_NAME);
   return withKey({ name: short, from, target, timeout: 0, connectTimeout: 0, filter, secrets: [] });
+}
+
+/** The same under the name that the server is served by; undefined when its own name has a fault. */
+export function renamed(config: UpstreamConfig, written: string, name: string | undefined): UpstreamConfig {
+  if (name === undefined || name === written) return config;
+  return { ...config, name, written, key: `${name} ${config.key}` };
 }
 
 // --- internal ---
@@ -212,11 +222,4 @@ function check<S extends v.GenericSchema>(schema: S, entry: unknown): v.InferOut
 function shown(field: string): string {
   const [name = ''] = /^[\w.[\]-]*/.exec(field) ?? [];
   return shorten(name.length < field.length ? `${name}…` : name, MAX_NAME_SHOWN);
-}
-
-function checkServerName(name: string): void {
-  if (name === '') throw new Error('its name is empty');
-  if (name.length > MAX_SERVER_NAME) throw new Error(`its name is over ${MAX_SERVER_NAME} characters`);
-  // A colon ends the server's part of a tool's name.
-  if (/[:\p{C}\p{Z}/]/u.test(name)) throw new Error('its name has a colon, slash, space or control character');
 }

@@ -8,11 +8,12 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { ParsedFile } from '../../files/parsed.ts';
 import { isBelow, isSameDirectory, watchEntry } from '../../files/stats.ts';
 import type { Problem } from '../../model.ts';
-import { configOf, type InactiveState, inactiveConfig, type UpstreamConfig } from './entries.ts';
+import { configOf, type InactiveState, inactiveConfig, renamed, type UpstreamConfig } from './entries.ts';
 import { SERVER_KEYS } from './formats.ts';
 import { HOSTS, hostFiles, type System } from './hosts.ts';
 import { createProjectReader, createReader, faultOf, type Read, type ServerFile } from './read.ts';
 import { startsSkillwire } from './self.ts';
+import { servedNames } from './server-names.ts';
 import { PROJECT_FILE, reasonNotTrusted, trustFile } from './trust.ts';
 
 export interface FileOptions extends Omit<System, 'platform'> {
@@ -61,6 +62,9 @@ export function createConfiguration(options: FileOptions) {
         (isTrusted ? configs : untrusted).set(name, config);
       }
     }
+    const names = servedNames([...configs.keys()], [...untrusted.keys()]);
+    for (const group of [configs, untrusted])
+      for (const [name, config] of group) group.set(name, renamed(config, name, names.get(name)));
     for (const [name, config] of untrusted) if (!configs.has(name)) configs.set(name, config);
     const reported = new Set([...configs.values(), ...untrusted.values()]);
     return {

@@ -49,14 +49,19 @@ function createReaders(cwd: string, maxBytes: number, links: Links, digestOf: (b
     };
     const cache = caches.get(path) ?? createFileCache(maxBytes, parse);
     caches.set(path, cache);
-    return cache(path, links);
+    const file = cache(path, links);
+    const isDirectory = file.fault?.step === 'read' && kindAt(path) === 'directory';
+    return isDirectory ? { ...file, fault: DIRECTORY } : file;
   };
 }
 
 function parseObject(bytes: Buffer, path: string): Readonly<Record<string, unknown>> {
   const [parse, fault] = /\.toml$/i.test(path) ? TOML : JSON_TEXT;
+  const text = bytes.toString();
+  // In TOML that is a table without entries.
+  if (parse === parseJson && text.trim() === '') throw new Error(EMPTY);
   try {
-    const value = parse(bytes.toString());
+    const value = parse(text);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof SyntaxFault)) throw error;
@@ -65,6 +70,8 @@ function parseObject(bytes: Buffer, path: string): Readonly<Record<string, unkno
   throw new Error(fault);
 }
 
+const DIRECTORY = { step: 'read', why: 'it is a directory; give the file itself' } as const;
+const EMPTY = 'is empty; write {"mcpServers": {}} into it, or remove it or the option that names it';
 const TOML = [(text: string) => parseToml(text).value, 'is not valid TOML'] as const;
 const JSON_TEXT = [parseJson, 'is not a JSON object'] as const;
 

@@ -108,6 +108,10 @@ const FLAG = /^--?[A-Za-z][A-Za-z-]*$/;
 // Words of letters, as in names of commands and of packages with their versions. Keys hold digits or are longer.
 const PLAIN = /^@?[a-z]{1,20}([-._/@:][a-z]{1,20})*(@v?\d+(\.\d+)*)?$/i;
 const MAX_PLAIN = 80;
+// `/a`, `./a`, `../a`, `~/a`, `C:\\a`.
+const PATH_START = /^(?:[a-z]:|~|\.\.?)?[\\/]/i;
+// What stands between slashes, dots and dashes in a path: a word, a version. Keys mix letters and digits or are longer.
+const PATH_WORD = /^\p{L}{0,20}\d{0,4}$/u;
 // `sh -c`, `bash -lc`.
 const SCRIPT_FLAG = /^-[a-z]*c$/;
 // `NAME=value` as a shell reads it: the value may have several parts, with quotes or without.
@@ -143,13 +147,21 @@ function secretsInValue(value: string, flag: string, cwd: string): readonly stri
   const isHarmless = (text: string) => {
     if (text === '' || VARIABLE.test(text)) return true;
     if (SECRET_FLAG.test(flag)) return false;
-    return (text.length <= MAX_PLAIN && PLAIN.test(text)) || existsSync(resolve(cwd, text));
+    return (text.length <= MAX_PLAIN && PLAIN.test(text)) || isPlainPath(text) || existsSync(resolve(cwd, text));
   };
   if (isHarmless(value)) return [];
   if (isUrl(value)) return [...(SECRET_FLAG.test(flag) ? [value] : []), ...secretsInUrl(new URL(value))];
   // The words too, with the punctuation of a shell and without: a header is "Authorization: Bearer x".
   const words = value.split(/\s+/).flatMap((word) => [word, withoutPunctuation(word)]);
   return [value, ...words.filter((word) => !isHarmless(word))];
+}
+
+/** Whether or not there is such a file: when there is none, the reason why a server does not start must name it. */
+function isPlainPath(text: string): boolean {
+  const [start] = PATH_START.exec(text) ?? [];
+  if (start === undefined) return false;
+  const words = text.slice(start.length).split(/[\\/._-]/);
+  return words.every((word) => PATH_WORD.test(word));
 }
 
 /** Only at the ends: an address inside JSON is not a secret. Not by a pattern: the time must stay linear. */

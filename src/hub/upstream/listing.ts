@@ -158,10 +158,13 @@ function listingOf(lists: Lists, { config: { name, filter }, quote }: ListReques
     skills: skills.items,
     problems: [
       ...faults.map((fault) => ({ where, what: printable(quote(fault, MAX_FAULT)) })),
-      ...problems.map((problem) => ({ where: `${where}: ${problem.where}`, what: problem.what })),
+      ...problems.map((problem) => ({ where: `${where}: ${asWritten(problem.where)}`, what: problem.what })),
     ],
   };
 }
+
+/** Fields such as `includeTools` have the names of tools, and formats.ts puts this prefix before them. */
+const asWritten = (filter: string) => filter.replace(/^filter "\*:/, 'filter "');
 
 function shownOf(faults: readonly string[]): readonly string[] {
   const left = faults.length - MAX_FAULTS;

@@ -71,8 +71,8 @@ test('a message about a fault names the field', () => {
     [{ command: 'a', envVars: ['A=B'] }, 'envVars.0 is not a valid variable name'],
     [{ command: 'a', enabled: 'no' }, 'enabled must be true or false'],
     [{ url: 'http://a/', headers: { a: '${NOPE}' } }, 'headers.a: the variable NOPE is not set'],
-    [{ command: 'a' }, 'its name has a colon, slash, space or control character', 'a:b'],
-    [{ command: 'a' }, 'its name has a colon, slash, space or control character', 'a\u0000'],
+    [{ command: 'a' }, 'its name has only colons, slashes and spaces', ' :/ '],
+    [{ command: 'a' }, 'its name has a control character', 'a b\u0000'],
     [{ command: 'a' }, 'its name is over 64 characters', 'x'.repeat(65)],
     [{ command: 'a' }, 'its name is empty', ''],
   ];

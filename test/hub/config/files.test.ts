@@ -6,6 +6,7 @@ import { HOST_NAMES } from '../../../src/config.ts';
 import type { UpstreamConfig } from '../../../src/hub/config/entries.ts';
 import { createConfiguration, type FileOptions } from '../../../src/hub/config/files.ts';
 import { MAX_SERVERS } from '../../../src/hub/config/limits.ts';
+import { hashOf } from '../../../src/text.ts';
 import { startHub, upstream } from '../../harness/hub.ts';
 import { makeTree, type Tree } from '../../harness/tree.ts';
 
@@ -40,6 +41,23 @@ test('a file that is broken or missing is a problem that names it, and affects n
   await hub.waitForStderr(/b\.json: mcpServers must be an object/);
   await hub.waitForStderr(/c\.json: server "bad": command must be text/);
   await hub.waitForStderr(/d\.json: does not exist; correct --config/);
+});
+
+test('a directory or an empty file in place of a configuration is one problem that says what to do (13.19)', (t) => {
+  const tree = makeTree(t, { 'dir/mcp.json': '{}', 'empty.json': '', 'blank.json': '\ufeff \n', 'empty.toml': '' });
+  const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
+  const configFiles = ['dir', 'empty.json', 'blank.json', 'empty.toml'];
+  const { problems } = createConfiguration({ ...options, configFiles })();
+  const empty = 'is empty; write {"mcpServers": {}} into it, or remove it or the option that names it';
+  assert.deepEqual(
+    problems.map(({ where, what }) => [where.slice(tree.path.length + 1), what.replace(/keys: .*/, 'keys')]),
+    [
+      ['dir', 'is not read: it is a directory; give the file itself'],
+      ['empty.json', empty],
+      ['blank.json', empty],
+      ['empty.toml', 'has no servers under any of these keys'],
+    ],
+  );
 });
 
 test('an edited file counts as it is now, and a removed one no longer (10.5)', (t) => {
@@ -269,4 +287,22 @@ test('the first file of a host that exists counts, also when it comes later', (t
   assert.deepEqual(read().states, ['b stdio']);
   tree.remove('home/.config/opencode/opencode.jsonc');
   assert.deepEqual(read().states, ['a stdio']);
+});
+
+test('an entry replaces the one that is written alike, and a file without trust renames no server (13.14)', (t) => {
+  const tree = makeTree(t, {
+    'home/.kode.json': file({ 'My Server': { command: 'x' }, 'Other One': { command: 'x' } }),
+    '.kode.json': file({ 'My-Server': { command: 'y' } }),
+    'given.json': file({ 'Other One': { command: 'z' } }),
+  });
+  const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
+  const { configs } = createConfiguration({ ...options, configFiles: ['given.json'] })();
+  assert.deepEqual(
+    configs.map(({ name, target }) => [name, target.kind === 'stdio' ? target.command : target.kind]),
+    [
+      ['My-Server', 'x'],
+      ['Other-One', 'z'],
+      [`My-Server-${hashOf('My-Server')}`, 'none'],
+    ],
+  );
 });

@@ -25,7 +25,7 @@ test('secrets are redacted in every spelling', () => {
   assert.match(redacted, /plain host$/);
 });
 
-test('of arguments only flags, words, packages and existing paths are shown', (t) => {
+test('of arguments only flags, words, packages and paths are shown', (t) => {
   const tree = makeTree(t, { 'data/x1.db': '' });
   const rows: readonly (readonly [args: readonly string[], shown: string])[] = [
     [['-y', '@scope/server-name@1.2.3', 'run', '--verbose'], '-y @scope/server-name@1.2.3 run --verbose'],
@@ -48,6 +48,33 @@ test('of arguments only flags, words, packages and existing paths are shown', (t
     const redact = createRedact(secretsOf({ args, cwd: tree.path, inserted: [] }));
     assert.equal(redact(args.join(' ')), shown);
   }
+});
+
+test('a path is shown though nothing is there, unless a part of it may be a key (13.15)', () => {
+  const shown = [
+    ...['/tmp/nope.js', './dist/index.js', '../my-server/build_2/main.py', '~/.config/server-v1.20.3/run.mjs', '/'],
+    ...['C:\\Users\\me\\server.js', 'd:/tools/x86_64/server.exe', '/Users/jürgen/größe.js', '--root=/srv/data2'],
+  ];
+  const hidden = [
+    ...[
+      '/hook/T0K3N',
+      '/services/T00000000/B00000000',
+      '/wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      './ghp_16C7e42F292c69',
+    ],
+    ...[
+      '/api?pass',
+      '/u5er:pa55@host',
+      '/550e8400-e29b-41d4-a716-446655440000',
+      '/a/correcthorsebatterystaple',
+      '/run me',
+    ],
+  ];
+  const redact = (args: readonly string[]) => createRedact(secretsOf({ args, inserted: [] }))(args.at(-1) ?? '');
+  for (const arg of shown) assert.equal(redact([arg]), arg);
+  for (const arg of hidden) assert.equal(redact([arg]), '[redacted]', arg);
+  assert.equal(redact(['--token', '/plain/words']), '[redacted]');
+  assert.equal(redact(['--api-key=/plain/words']), '--api-key=[redacted]');
 });
 
 test('a secret of several lines is redacted line by line, and in base64 (10.18)', () => {
