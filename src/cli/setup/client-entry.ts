@@ -49,7 +49,8 @@ export function withoutEntry({ format, servers }: Place, text: string, backup: s
   if (addedTo('')) return undefined;
   const after = remove(text, [servers, ENTRY_NAME]);
   const { [ENTRY_NAME]: _removed, ...others } = Object(before[servers]);
-  return checked(parse(after), { ...before, [servers]: others }, after);
+  // The last table of TOML takes the table of servers with it.
+  return checked({ [servers]: {}, ...parse(after) }, { ...before, [servers]: others }, after);
 }
 
 // --- internal ---

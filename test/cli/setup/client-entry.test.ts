@@ -51,6 +51,19 @@ test('without the backup, or when the file has changed since, only the entry goe
   assert.equal(withoutEntry(TOML, 'a = 1', 'b = 1'), 'a = 1');
 });
 
+test('the only server of a TOML file is taken out wherever it is, and the file ends with a line break as before', () => {
+  const tables = ['[mcp_servers.skillwire]\ncommand = "old"\n', '[mcp_servers.skillwire.env]\nA = "b"\n'];
+  const entries = [tables[0], tables.join(''), tables.join('\n')];
+  for (const before of ['model = "x"\n', 'model = "x"\n\n', '[mcp_servers]\n', '[mcp_servers.b]\ncommand = "y"\n']) {
+    for (const entry of entries) {
+      for (const behind of ['', '[tui]\n', '\n[tui]\na = 1\n', '# note\n'])
+        assert.equal(withoutEntry(TOML, `${before}\n${entry}${behind}`, undefined), before + behind);
+    }
+  }
+  const written = `${withEntry(TOML, 'model = "x"\n', ENTRY)}[tui]\n`;
+  assert.equal(withoutEntry(TOML, written, 'model = "x"\n'), 'model = "x"\n[tui]\n');
+});
+
 test('an entry that differs is replaced, but keys that are not ours stay', () => {
   const http = withEntry(
     JSONC,
