@@ -79,6 +79,25 @@ test('an entry that differs is replaced, but keys that are not ours stay', () =>
   );
 });
 
+test('in a JSON entry only the members that differ change, and comments stay', () => {
+  const cases: readonly (readonly [before: string, after: string])[] = [
+    [
+      '{"mcpServers": {"skillwire": {"command":"old","myown":1 /* keep */}}}',
+      '{"mcpServers": {"skillwire": {"command":"node","myown":1, "args": ["x.cjs"] /* keep */}}}',
+    ],
+    [
+      '{"mcpServers": {\n  "skillwire": { // mine\n    "command": "node", "args": [ "x.cjs" ], // same\n    "url": "old",\n    "env": {\n      // why\n      "A":"b" } } } }',
+      '{"mcpServers": {\n  "skillwire": { // mine\n    "command": "node", "args": [ "x.cjs" ], // same\n    "env": {\n      // why\n      "A":"b" } } } }',
+    ],
+    [
+      '{"mcpServers": {"skillwire": {"url": "old" /* keep */}}}',
+      '{"mcpServers": {"skillwire": {"command": "node", "args": ["x.cjs"] /* keep */}}}',
+    ],
+    ['{"mcpServers": {"skillwire": null}}', '{"mcpServers": {"skillwire": {"command":"node","args":["x.cjs"]}}}'],
+  ];
+  for (const [before, after] of cases) assert.equal(withEntry(JSONC, before, ENTRY), after);
+});
+
 test('a text that cannot be changed in one place is left alone', () => {
   const twice = '{"mcpServers": {"skillwire": {}, "skillwire": {}}}';
   assert.throws(() => withoutEntry(JSONC, twice, undefined), /written in a form that setup cannot edit/);
