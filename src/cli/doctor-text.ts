@@ -9,6 +9,7 @@ import { oneLine, printable } from '../text.ts';
 import { linesFor } from '../tools/summary.ts';
 import type { Report } from './doctor-report.ts';
 import { grouped, type Output, paragraph } from './output.ts';
+import { commandLine } from './self-command.ts';
 import { originOf } from './skill-data.ts';
 
 /** `hub`: whether upstream servers were asked for. */
@@ -88,10 +89,10 @@ const KINDS: readonly (readonly [title: string, words: RegExp, advice: string])[
   [
     'Front matter',
     /^(?:there is no )?front matter|^(?:name|description) is /,
-    'The file must begin with "---", a name and a description, and "---"; skillwire check tells where it does not.',
+    `The file must begin with "---", a name and a description, and "---"; ${commandLine(['check'])} tells where it does not.`,
   ],
   ['Options', /^(?:--|no skills:)/, 'Correct the command line.'],
-  ['Filters', /^filter /, 'skillwire list shows the names that a pattern can match.'],
+  ['Filters', /^filter /, `${commandLine(['list'])} shows the names that a pattern can match.`],
   ['Plugins', /\bplugins? /, 'Install the plugin again, or remove it, with /plugin in Claude Code.'],
   ['Servers', /server|mcpServers|JSON object/, 'Correct the entry in the configuration file.'],
   ['Skills extension', /skills\/list/, 'These load by name; hosts with the Skills extension are not told of them.'],

@@ -241,7 +241,7 @@ test('a mistake is one line on stderr and exit 2', (t) => {
   for (const [args, line] of cases) {
     const { status, stdout, stderr } = run(args);
     assert.deepEqual({ status, stdout }, { status: 2, stdout: '' }, args.join(' '));
-    assert.match(stderr, /^skillwire: [^\n]+; see skillwire --help\n$/);
+    assert.match(stderr, /^skillwire: [^\n]+; see \S+ \/\S+\/dist\/skillwire\.cjs --help\n$/);
     assert.match(stderr, line);
   }
   assert.match(run(['codex', '--write'], { HOME: 'relative' }).stderr, /the home directory is not known; set HOME/);
