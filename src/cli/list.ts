@@ -66,7 +66,7 @@ function shortLines(rows: readonly Row[], output: Output): readonly string[] {
     shadowed ? `${location}, shadowed` : location,
     description,
   ]);
-  return tableLines([HEAD, ...cells], output, ['bold']);
+  return tableLines([HEAD, ...cells], output, 'bold');
 }
 
 const HEAD = ['NAME', 'PROVIDER', 'LOCATION', 'DESCRIPTION'];

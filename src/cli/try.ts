@@ -49,7 +49,7 @@ function linesOf(
     ...section('Instructions', instructions, output),
     '',
     `Tools: ${tools.length}, ${sizeOf(characters, tokens)}`,
-    ...tableLines(rows, { ...output, width: output.width - 2 }, ['bold']).map((line) => `  ${line}`),
+    ...tableLines(rows, { ...output, width: output.width - 2 }, 'bold').map((line) => `  ${line}`),
     ...section('Description of skill', description, output),
     ...(loaded
       ? section(`Result of loading ${oneLine(loaded.name)}`, loaded.text, output)

@@ -97,6 +97,21 @@ test('no line of a table is wider than the terminal, and a narrow column is not 
   assert.equal(first, `name  custom  ${'d'.repeat(25)}…`);
 });
 
+test('a name is never cut: the end of its row is, and the other rows stay as they are', () => {
+  const name = 'n'.repeat(65);
+  const rows = [
+    [name, 'claude', 'global', 'd'.repeat(100)],
+    ['漢字', 'claude', 'global', 'd'.repeat(100)],
+  ];
+  const lines = (width: number) => tableLines(rows, plain(width), 'bold');
+  assert.deepEqual(lines(100), [
+    `${name}  claude  global  ${'d'.repeat(16)}…`,
+    `漢字${' '.repeat(37)}  claude  global  ${'d'.repeat(40)}…`,
+  ]);
+  assert.equal(lines(78)[0], `${name}  claude  gl…`);
+  assert.equal(lines(60)[0], name);
+});
+
 test('what a terminal would obey is escaped before it is measured', () => {
   const [line = ''] = tableLines([[`${ESCAPE}[31mred`, 'a\nb']], plain(100));
   assert.equal(line, '\\u001b[31mred  a b');
