@@ -1,14 +1,14 @@
 /**
  * The report of `skillwire doctor` in words.
  * Owns: the layout, and what to do about each kind of fault. Leaves alone: the report (doctor-report.ts).
- * Always true: a fault is one line; text from outside is escaped.
+ * Always true: a fault is one line, which a terminal shows broken between words; text from outside is escaped.
  */
 import { isAbsolute } from 'node:path';
 import type { Problem, UpstreamStatus } from '../index.ts';
 import { oneLine, printable } from '../text.ts';
 import { linesFor } from '../tools/summary.ts';
 import type { Report } from './doctor-report.ts';
-import { grouped, type Output, paragraph } from './output.ts';
+import { grouped, hanging, type Output, paragraph } from './output.ts';
 import { commandLine } from './self-command.ts';
 import { originOf } from './skill-data.ts';
 
@@ -25,7 +25,8 @@ export function textOf(report: Report, hub: boolean, output: Output): readonly s
   ].filter(({ length }) => length > 0);
   const { toMend } = report;
   const end = toMend === 0 ? paint('green', 'healthy') : paint('red', `${counted(toMend, 'thing')} to mend`);
-  return [...sections.flatMap(([title = '', ...lines]) => [paint('bold', title), ...lines.map(indent), '']), end];
+  const lines = sections.flatMap(([title = '', ...rest]) => [paint('bold', title), ...rest.map(indent), '']);
+  return [...lines, end].flatMap((line) => hanging(line, output));
 }
 
 // --- internal ---

@@ -4,7 +4,7 @@
  * Always true: nothing is styled unless a terminal reads it and the user has not said no; no line of a table is wider than
  * the terminal, except for a name; text from outside is escaped before it is measured, cut or styled.
  */
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { codeOf } from '../files/stats.ts';
 import { cut, oneLine, printable, printableJson } from '../text.ts';
 import { wrapped } from './help.ts';
@@ -118,6 +118,15 @@ export function clip(text: string, width: number): string {
 export function paragraph(text: string, width: number): readonly string[] {
   const words = text.replace(/[^ ]+/g, (word) => (widthOf(word) > width ? piecesOf(word, width).join(' ') : word));
   return wrapped(words, width, widthOf);
+}
+
+/** A line, on a terminal broken between words where it is too wide; it goes on two columns to the right of its beginning. */
+export function hanging(line: string, { isTerminal, width }: Pick<Output, 'isTerminal' | 'width'>): readonly string[] {
+  const measure = (text: string) => widthOf(stripVTControlCharacters(text));
+  if (!isTerminal || measure(line) <= width) return [line];
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const [first = '', ...rest] = wrapped(line.slice(indent.length), width - indent.length - GAP.length, measure);
+  return [indent + first, ...rest.map((part) => indent + GAP + part)];
 }
 
 /** Some four bytes are one token, in English as in languages whose characters have several bytes. */

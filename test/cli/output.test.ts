@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clip, createOutput, paragraph, roughTokens, type Screen, tableLines, widthOf } from '../../src/cli/output.ts';
+import {
+  clip,
+  createOutput,
+  hanging,
+  paragraph,
+  roughTokens,
+  type Screen,
+  tableLines,
+  widthOf,
+} from '../../src/cli/output.ts';
 
 const ESCAPE = '\u001b';
 
@@ -144,6 +153,17 @@ test('the width of a pipe, and of a terminal that does not tell its own, is 100'
   assert.equal(createOutput(screen(), false).width, 100);
   assert.equal(createOutput(screen({ isTTY: true, columns: 0 }), false).width, 100);
   assert.equal(createOutput(screen({ isTTY: true, columns: 72 }), false).width, 72);
+});
+
+test('a line hangs on a terminal that is too narrow for it, with its styles, and a pipe gets it whole', () => {
+  const line = `  ${ESCAPE}[33mTitle${ESCAPE}[39m: 漢字 and /a/path/that/is/longer then more`;
+  assert.deepEqual(hanging(line, { isTerminal: false, width: 20 }), [line]);
+  assert.deepEqual(hanging(line, { isTerminal: true, width: 53 }), [line]);
+  assert.deepEqual(hanging(line, { isTerminal: true, width: 20 }), [
+    `  ${ESCAPE}[33mTitle${ESCAPE}[39m: 漢字 and`,
+    '    /a/path/that/is/longer',
+    '    then more',
+  ]);
 });
 
 test('a rough number of tokens is a quarter of the bytes', () => {

@@ -41,6 +41,12 @@ test('words that were searched for are highlighted', { skip }, (t) => {
   assert.match(onTerminal(t, 'search form'), /Fill the \u001b\[33mform\u001b\[39m\./);
 });
 
+test('no line is wider than the terminal, unless it is one long word', { skip }, (t) => {
+  for (const words of ['doctor', 'doctor --skill-dir nowhere', 'try pdf', 'try 漢字 --as nobody'])
+    for (const line of onTerminal(t, words).replace(STYLE, '').split('\n'))
+      assert.ok(widthOf(line) <= 60 || !/\S \S/.test(line), `${words}: ${line}`);
+});
+
 test('--no-color and NO_COLOR leave no style', { skip }, (t) => {
   assert.doesNotMatch(onTerminal(t, 'list --no-color'), STYLE);
   assert.doesNotMatch(onTerminal(t, 'doctor', { NO_COLOR: '1' }), STYLE);
