@@ -154,6 +154,12 @@ test('a file that is broken is not touched, and the fault has its place', (t) =>
     assert.deepEqual({ status, stdout }, { status: 1, stdout: '' }, `${args} ${text}`);
     assert.ok(stderr.startsWith(`skillwire: ${tree.at(file)}${fault}`), stderr);
     assert.ok(stderr.endsWith('; nothing was changed\n'), stderr);
+    const json = run([...args.split(' '), '--json']);
+    const { error, line, column, ...rest } = JSON.parse(json.stdout);
+    const place = line === undefined ? '' : `:${line}:${column}`;
+    assert.equal(json.stderr, stderr);
+    assert.ok(`${place}: ${error}`.startsWith(fault), json.stdout);
+    assert.deepEqual(rest, { version: 1, client: args.split(' ')[0], file: tree.at(file), action: 'failed' });
     assert.equal(read(tree.at(file)), text);
     assert.deepEqual(namesLike(tree.at(file)), ['']);
   }
