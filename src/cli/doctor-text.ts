@@ -92,11 +92,13 @@ const KINDS: readonly (readonly [title: string, words: RegExp, advice: string])[
     /^(?:there is no )?front matter|^(?:name|description) is /,
     `The file must begin with "---", a name and a description, and "---"; ${commandLine(['check'])} tells where it does not.`,
   ],
-  ['Options', /^(?:--|no skills:)/, 'Correct the command line.'],
+  ['Options', /^(?:--|no skills: no directory )/, 'Correct the command line.'],
+  ['Skills', /^no skills:/, 'Put a skill into one of these directories, or name another with --skill-dir.'],
   ['Filters', /^filter /, `${commandLine(['list'])} shows the names that a pattern can match.`],
   ['Plugins', /\bplugins? /, 'Install the plugin again, or remove it, with /plugin in Claude Code.'],
-  ['Servers', /server|mcpServers|JSON object/, 'Correct the entry in the configuration file.'],
+  ['Servers', /server|mcpServers|JSON object|valid TOML/, 'Correct the entry in the configuration file.'],
   ['Skills extension', /skills\/list/, 'These load by name; hosts with the Skills extension are not told of them.'],
+  ['Linked files', /\bit is a link\b/, 'Replace the link by the file that it leads to.'],
   ['Links', /\blink\b/, 'Replace the link by a directory, or use --follow-symlinks.'],
   ['Files and directories', /./, 'Correct the path, the name or the rights.'],
 ];
@@ -115,7 +117,7 @@ function problemSections({ problems }: Report, { paint }: Output): readonly (rea
   });
   return [
     [`Problems: ${faults.length}`, ...groups],
-    ...(remarks.length > 0 ? [[`Remarks: ${remarks.length}; nothing is lost`, ...linesFor(remarks, faultLine)]] : []),
+    ...(remarks.length > 0 ? [[`Remarks: ${remarks.length}; nothing to mend`, ...linesFor(remarks, faultLine)]] : []),
   ];
 }
 
