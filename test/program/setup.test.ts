@@ -205,7 +205,7 @@ test("options for the server go into its arguments, with absolute paths unless t
 test('--http and --url name an address instead, and a token by its variable', (t) => {
   const { run, json } = makeHome(t);
   assert.deepEqual(json('cursor', '--http').entry, { url: 'http://127.0.0.1:3333/mcp' });
-  assert.match(json('cursor', '--http').notes[0], /^Start the server: .* --transport http$/);
+  assert.match(json('cursor', '--http').notes[0], /^Start the server: .* --transport http --skip-own$/);
   assert.deepEqual(json('codex', '--url', 'https://skills.example.com/mcp').entry, {
     url: 'https://skills.example.com/mcp',
   });
