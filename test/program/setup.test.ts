@@ -1,7 +1,7 @@
 /** `skillwire setup`: what it shows, writes and takes back, and that a client can start what it wrote. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CLIENTS } from '../../src/cli/setup/clients.ts';
@@ -106,7 +106,8 @@ const AS_WRITTEN = { version: 1, existed: true, action: 'written', notes: [] };
 
 /** What the names beside a file that begin as its own end with. */
 function namesLike(file: string): readonly string[] {
-  const names = readdirSync(dirname(file)).filter((one) => one.startsWith(basename(file)));
+  const all = existsSync(dirname(file)) ? readdirSync(dirname(file)) : [];
+  const names = all.filter((one) => one.startsWith(basename(file)));
   return names.map((one) => one.slice(basename(file).length)).toSorted();
 }
 
@@ -121,7 +122,19 @@ test('a file that was not there is made, and deleted again when nothing else was
     assert.equal(json(...args, '--remove').action, 'none');
     assert.deepEqual(namesLike(file), []);
   }
-  assert.deepEqual(readdirSync(tree.at('project')), ['.vscode', 'x']);
+  assert.deepEqual(readdirSync(tree.at('project')), ['x']);
+  assert.deepEqual(readdirSync(tree.at('.codex')), []);
+});
+
+test('directories that were made in a project for its files are deleted with them, others are not', (t) => {
+  const { tree, json } = makeHome(t, { 'project/.vscode/settings.json': '{}' });
+  tree.link('project/.zed', tree.at('project/linked'));
+  tree.write('project/linked/x', '');
+  const names = CLIENTS.filter(({ name }) => !['claude-desktop', 'windsurf'].includes(name)).map(({ name }) => name);
+  for (const name of names) assert.equal(json(name, '--project', '--write').action, 'written');
+  assert.ok(readdirSync(tree.at('project')).includes('.gemini'));
+  for (const name of names) assert.equal(json(name, '--project', '--remove').action, 'deleted');
+  assert.deepEqual(readdirSync(tree.at('project')), ['.vscode', '.zed', 'linked', 'x']);
 });
 
 test('what was put into a new file besides the entry stays', (t) => {
