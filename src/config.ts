@@ -55,6 +55,8 @@ export const DEFAULTS = {
   importHosts: [] as readonly HostName[],
   /** Whether the project's own files may start servers without having been trusted. */
   trustProject: false,
+  /** What a person types to run `skillwire` with these words, for messages. */
+  commandLine: undefined as ((words: readonly string[]) => string) | undefined,
   /** Milliseconds of silence after which an upstream server is checked. */
   healthInterval: 30_000,
   /** Sources of your own: tools, resources, skills. */

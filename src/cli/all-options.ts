@@ -8,6 +8,7 @@ import type { Problem } from '../model.ts';
 import { DEFAULT_LIMIT, MOST_RESULTS } from '../tools/search.ts';
 import { FIND_OPTIONS, flag, GENERAL_OPTIONS, type OptionTable, REPEATABLE, SERVE_OPTIONS, value } from './options.ts';
 import { skillOptions, type Values } from './parse.ts';
+import { commandLine } from './self-command.ts';
 
 /** Where a server over HTTP is reached, unless told otherwise. */
 export const DEFAULT_URL = `http://${DEFAULT_ADDRESS.host}:${DEFAULT_ADDRESS.port}/mcp`;
@@ -111,6 +112,7 @@ export function allOptions(values: AllValues): SkillwireOptions {
     importHosts: values.import,
     trustProject: values['trust-project'],
     healthInterval: values['health-interval'],
+    commandLine,
   };
 }
 

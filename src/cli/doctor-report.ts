@@ -24,7 +24,7 @@ export async function examine({ skillwire, milliseconds }: View, settings: Setti
   const explained = new Set(found.filter(({ what }) => CAUSES.test(what)).map(({ where }) => where));
   const isNew = (problem: Problem) =>
     !told.has(keyOf(problem)) && !(EFFECT.test(problem.what) && explained.has(problem.where));
-  const problems = [...mistakes, ...explainNone(snapshot, settings), ...found.filter(isNew)];
+  const problems = [...mistakes, ...explainNone(snapshot, settings), ...found.filter(isNew).map(judged)];
   const toMend = problems.filter(({ mild }) => !mild).length + upstreams.filter(isInTrouble).length;
   const { plugins, roots } = placesOf(snapshot, settings);
   return {
@@ -50,6 +50,10 @@ const problemKeyOf = ({ from, name, reason }: UpstreamStatus) => `${from}\nserve
 // A skill with one of these faults is also left out of `skills/list`, which is a Problem of its own.
 const CAUSES = /^(?:front matter is not valid YAML|name "[\s\S]*" is not 1 to 64 )/;
 const EFFECT = /^is not in skills\/list,/;
+
+// Of two servers, or a server and a skill, that have the same: the log warns of it, but neither of them is at fault.
+const CHOICE = /\bleft out: a (?:server before it|skill, or another prompt,) has the same\b/;
+const judged = (problem: Problem): Problem => (CHOICE.test(problem.what) ? { ...problem, mild: true } : problem);
 
 const isInTrouble = ({ state }: UpstreamStatus) => state !== 'ready' && state !== 'disabled';
 

@@ -1,14 +1,15 @@
 /**
  * The report of `skillwire doctor` in words.
  * Owns: the layout, and what to do about each kind of fault. Leaves alone: the report (doctor-report.ts).
- * Always true: a fault is one line; text from outside is escaped.
+ * Always true: a fault is one line, which a terminal shows broken between words; text from outside is escaped.
  */
 import { isAbsolute } from 'node:path';
 import type { Problem, UpstreamStatus } from '../index.ts';
 import { oneLine, printable } from '../text.ts';
 import { linesFor } from '../tools/summary.ts';
 import type { Report } from './doctor-report.ts';
-import { grouped, type Output, paragraph } from './output.ts';
+import { grouped, hanging, type Output, paragraph } from './output.ts';
+import { commandLine } from './self-command.ts';
 import { originOf } from './skill-data.ts';
 
 /** `hub`: whether upstream servers were asked for. */
@@ -24,7 +25,8 @@ export function textOf(report: Report, hub: boolean, output: Output): readonly s
   ].filter(({ length }) => length > 0);
   const { toMend } = report;
   const end = toMend === 0 ? paint('green', 'healthy') : paint('red', `${counted(toMend, 'thing')} to mend`);
-  return [...sections.flatMap(([title = '', ...lines]) => [paint('bold', title), ...lines.map(indent), '']), end];
+  const lines = sections.flatMap(([title = '', ...rest]) => [paint('bold', title), ...rest.map(indent), '']);
+  return [...lines, end].flatMap((line) => hanging(line, output));
 }
 
 // --- internal ---
@@ -88,13 +90,15 @@ const KINDS: readonly (readonly [title: string, words: RegExp, advice: string])[
   [
     'Front matter',
     /^(?:there is no )?front matter|^(?:name|description) is /,
-    'The file must begin with "---", a name and a description, and "---"; skillwire check tells where it does not.',
+    `The file must begin with "---", a name and a description, and "---"; ${commandLine(['check'])} tells where it does not.`,
   ],
-  ['Options', /^(?:--|no skills:)/, 'Correct the command line.'],
-  ['Filters', /^filter /, 'skillwire list shows the names that a pattern can match.'],
+  ['Options', /^(?:--|no skills: no directory )/, 'Correct the command line.'],
+  ['Skills', /^no skills:/, 'Put a skill into one of these directories, or name another with --skill-dir.'],
+  ['Filters', /^filter /, `${commandLine(['list'])} shows the names that a pattern can match.`],
   ['Plugins', /\bplugins? /, 'Install the plugin again, or remove it, with /plugin in Claude Code.'],
-  ['Servers', /server|mcpServers|JSON object/, 'Correct the entry in the configuration file.'],
+  ['Servers', /server|mcpServers|JSON object|valid TOML/, 'Correct the entry in the configuration file.'],
   ['Skills extension', /skills\/list/, 'These load by name; hosts with the Skills extension are not told of them.'],
+  ['Linked files', /\bit is a link\b/, 'Replace the link by the file that it leads to.'],
   ['Links', /\blink\b/, 'Replace the link by a directory, or use --follow-symlinks.'],
   ['Files and directories', /./, 'Correct the path, the name or the rights.'],
 ];
@@ -113,7 +117,7 @@ function problemSections({ problems }: Report, { paint }: Output): readonly (rea
   });
   return [
     [`Problems: ${faults.length}`, ...groups],
-    ...(remarks.length > 0 ? [[`Remarks: ${remarks.length}; nothing is lost`, ...linesFor(remarks, faultLine)]] : []),
+    ...(remarks.length > 0 ? [[`Remarks: ${remarks.length}; nothing to mend`, ...linesFor(remarks, faultLine)]] : []),
   ];
 }
 

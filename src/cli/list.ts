@@ -9,6 +9,7 @@ import { oneLine, printable } from '../text.ts';
 import type { LIST_OPTIONS } from './all-options.ts';
 import { grouped, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
+import { commandLine } from './self-command.ts';
 import { dataOf, originOf } from './skill-data.ts';
 import { viewOptions, withView } from './view.ts';
 
@@ -27,7 +28,7 @@ export async function list(values: ListValues): Promise<void> {
   else output.lines(values.long ? longLines(rows, output) : shortLines(rows, output));
   const told = rows.length === 0 ? faults.map(({ where, what }) => `${where}: ${what}`) : [];
   if (faults.length > 0 && rows.length > 0 && output.isTerminal)
-    told.push(`faults found: ${faults.length}; skillwire doctor shows them`);
+    told.push(`faults found: ${faults.length}; ${commandLine(['doctor'])} shows them`);
   if (!values.quiet) for (const text of told) process.stderr.write(`skillwire: ${printable(text)}\n`);
 }
 
@@ -65,7 +66,7 @@ function shortLines(rows: readonly Row[], output: Output): readonly string[] {
     shadowed ? `${location}, shadowed` : location,
     description,
   ]);
-  return tableLines([HEAD, ...cells], output, ['bold']);
+  return tableLines([HEAD, ...cells], output, 'bold');
 }
 
 const HEAD = ['NAME', 'PROVIDER', 'LOCATION', 'DESCRIPTION'];

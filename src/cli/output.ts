@@ -2,9 +2,9 @@
  * What commands for people write: on a terminal of any width, or into a pipe.
  * Owns: colours, columns, how wide a text is on a terminal, rough numbers of tokens. Leaves alone: what is written.
  * Always true: nothing is styled unless a terminal reads it and the user has not said no; no line of a table is wider than
- * the terminal; text from outside is escaped before it is measured, cut or styled.
+ * the terminal, except for a name; text from outside is escaped before it is measured, cut or styled.
  */
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { codeOf } from '../files/stats.ts';
 import { cut, oneLine, printable, printableJson } from '../text.ts';
 import { wrapped } from './help.ts';
@@ -65,11 +65,14 @@ export function openOutput(values: ColourValues): Output {
   return createOutput(stdout, wantsNoColours(values));
 }
 
-/** Rows of columns, each row as one line. The longest cells are cut where all of them do not fit. */
+/**
+ * Rows of columns, each row as one line. The longest cells are cut where all of them do not fit. `names`: the first cells
+ * are names, in this style and never cut; a longer one moves the rest of its row, which is cut at its end instead.
+ */
 export function tableLines(
   rows: readonly (readonly string[])[],
   { width, paint }: Pick<Output, 'width' | 'paint'>,
-  styles: readonly (Style | undefined)[] = [],
+  names?: Style,
 ): readonly string[] {
   const cells = rows.map((row) => row.map((cell) => clip(oneLine(cut(cell, LONGEST_CHARACTER * width)), width)));
   const count = Math.max(0, ...cells.map(({ length }) => length));
@@ -77,14 +80,16 @@ export function tableLines(
     cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
   );
   const widths = shareWidth(natural, width - GAP.length * (count - 1));
-  return cells.map((row) => {
+  return cells.map((row, index) => {
     const padded = row.map((cell, at) => {
       const text = clip(cell, widths[at] ?? 0);
-      const gap = at === row.length - 1 ? 0 : (widths[at] ?? 0) - widthOf(text);
-      const style = styles[at];
-      return (style && text !== '' ? paint(style, text) : text) + ' '.repeat(gap);
+      return text + ' '.repeat(at === row.length - 1 ? 0 : (widths[at] ?? 0) - widthOf(text));
     });
-    return padded.join(GAP);
+    if (names === undefined) return padded.join(GAP);
+    const name = oneLine(rows[index]?.[0] ?? '');
+    const gap = ' '.repeat(Math.max(0, (widths[0] ?? 0) - widthOf(name))) + GAP;
+    const rest = clip(padded.slice(1).join(GAP), Math.max(0, width - widthOf(name) - gap.length));
+    return (name === '' ? '' : paint(names, name)) + (rest === '' ? '' : gap + rest);
   });
 }
 
@@ -113,6 +118,15 @@ export function clip(text: string, width: number): string {
 export function paragraph(text: string, width: number): readonly string[] {
   const words = text.replace(/[^ ]+/g, (word) => (widthOf(word) > width ? piecesOf(word, width).join(' ') : word));
   return wrapped(words, width, widthOf);
+}
+
+/** A line, on a terminal broken between words where it is too wide; it goes on two columns to the right of its beginning. */
+export function hanging(line: string, { isTerminal, width }: Pick<Output, 'isTerminal' | 'width'>): readonly string[] {
+  const measure = (text: string) => widthOf(stripVTControlCharacters(text));
+  if (!isTerminal || measure(line) <= width) return [line];
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const [first = '', ...rest] = wrapped(line.slice(indent.length), width - indent.length - GAP.length, measure);
+  return [indent + first, ...rest.map((part) => indent + GAP + part)];
 }
 
 /** Some four bytes are one token, in English as in languages whose characters have several bytes. */

@@ -10,14 +10,14 @@ import { VERSION } from '../version.ts';
 import type { Program } from './command.ts';
 import type { STDIO_OPTIONS } from './options.ts';
 import { checkedValues, checkWords, commandIn, splitArguments, UsageError, type Values } from './parse.ts';
-import { inShell, selfCommand } from './self-command.ts';
+import { commandLine } from './self-command.ts';
 
 /** Runs the command that the command line names; a UsageError becomes one line on stderr. */
 export async function runProgram(program: Program): Promise<void> {
   // The reader of our output may close it at any time; that is not an error of ours.
   process.stdout.on('error', () => {});
   const argv = process.argv.slice(2);
-  const { name, commands } = program;
+  const { commands } = program;
   if (isOldNode()) {
     const { execPath, version } = process;
     process.stderr.write(`skillwire: Node 20.12 or later is needed, and ${printable(execPath)} is ${version}\n`);
@@ -36,7 +36,7 @@ export async function runProgram(program: Program): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`skillwire: ${printable(error.message)}; see ${name} --help\n`);
+    process.stderr.write(`skillwire: ${printable(error.message)}; see ${commandLine(['--help'])}\n`);
     process.exitCode = 2;
   }
 }
@@ -95,8 +95,7 @@ export async function serveUntilStopped(log: Log, serve: (stop: AbortSignal) => 
 export function explainTerminal(log: Log): void {
   if (!process.stdin.isTTY) return;
   log.info('waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl+D or Ctrl+C ends it');
-  const command = inShell(selfCommand());
-  log.info(`to connect a client, give it this command, for example: claude mcp add skillwire -- ${command}`);
+  log.info(`to connect a client, give it this command, for example: claude mcp add skillwire -- ${commandLine([])}`);
 }
 
 // --- internal ---

@@ -1,5 +1,5 @@
 /**
- * The command by which a client starts this very program, as words.
+ * The command by which a client, or a person, starts this very program.
  * Always true: it works as it is written, in any directory.
  */
 import { basename, delimiter, join } from 'node:path';
@@ -35,6 +35,9 @@ export function inShell(words: readonly string[], { platform }: Pick<Running, 'p
   const quoted = (word: string) => (platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`);
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
+
+/** What a person types to run this program with these words, for messages. */
+export const commandLine = (words: readonly string[]) => inShell([...selfCommand(), ...words]);
 
 // --- internal ---
 

@@ -38,10 +38,12 @@ export async function setup(values: SetupValues, [name, ...options]: readonly st
     print(values.json ? printableJson({ version: 1, ...done }) : textOf(target, done));
     return 0;
   } catch (error) {
-    const place = error instanceof SyntaxFault ? `:${error.line}:${error.column}` : '';
-    process.stderr.write(
-      `skillwire: ${printable(`${target.file}${place}: ${messageOf(error)}`)}; nothing was changed\n`,
-    );
+    const { client, file } = target;
+    const place = error instanceof SyntaxFault ? { line: error.line, column: error.column } : undefined;
+    const fault = { client: client.name, file, action: 'failed', error: messageOf(error), ...place };
+    if (values.json) print(printableJson({ version: 1, ...fault }));
+    const where = [file, ...Object.values(place ?? {})].join(':');
+    process.stderr.write(`skillwire: ${printable(`${where}: ${fault.error}`)}; nothing was changed\n`);
     return 1;
   }
 }

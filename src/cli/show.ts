@@ -15,11 +15,12 @@ import { type View, withView } from './view.ts';
 export async function show(values: Values<typeof SHOW_OPTIONS>, [name = '']: readonly string[]): Promise<number> {
   // The tool is asked, whether --tools has it or not.
   const shown = await withView(values, (view) => load(name, values.files, view), { tools: ['skill'] });
+  const output = openOutput(values);
   if (typeof shown === 'string') {
+    if (values.json) output.json({ name, error: shown });
     createOutput(process.stderr, true).text(`${shown}\n`);
     return 1;
   }
-  const output = openOutput(values);
   const { text, files, data } = shown;
   if (values.json) output.json({ ...data, ...(files ? { files } : { text }) });
   else if (files) output.lines(linesOf(files));

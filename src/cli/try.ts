@@ -7,7 +7,7 @@ import { nearest } from '../skills/nearest.ts';
 import { oneLine, printable } from '../text.ts';
 import type { TRY_OPTIONS } from './all-options.ts';
 import { connectAs } from './client.ts';
-import { grouped, type Output, openOutput, roughTokens, tableLines } from './output.ts';
+import { grouped, hanging, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
 import { toolListOf } from './tool-lists.ts';
 import { type View, withView } from './view.ts';
@@ -45,11 +45,11 @@ function linesOf(
   ]);
   return [
     `What the model of ${output.paint('bold', oneLine(host))} gets (protocol ${protocol})`,
-    ...remarkOn(host),
+    ...remarkOn(host).flatMap((line) => hanging(line, output)),
     ...section('Instructions', instructions, output),
     '',
     `Tools: ${tools.length}, ${sizeOf(characters, tokens)}`,
-    ...tableLines(rows, { ...output, width: output.width - 2 }, ['bold']).map((line) => `  ${line}`),
+    ...tableLines(rows, { ...output, width: output.width - 2 }, 'bold').map((line) => `  ${line}`),
     ...section('Description of skill', description, output),
     ...(loaded
       ? section(`Result of loading ${oneLine(loaded.name)}`, loaded.text, output)
@@ -57,14 +57,14 @@ function linesOf(
   ];
 }
 
-/** The text whole, as a model reads it. */
-function section(title: string, text: string, { paint }: Output): readonly string[] {
-  const lines = text.trimEnd().split(/\r?\n/);
-  return [
-    '',
-    `${title}: ${sizeOf(text.length, roughTokens(text))}`,
-    ...lines.map((line) => `  ${paint('dim', '|')} ${printable(line)}`),
-  ];
+/** The text whole, as a model reads it. Each of its lines has a mark, before its first part if it is too wide for the terminal. */
+function section(title: string, text: string, { paint, isTerminal, width }: Output): readonly string[] {
+  const lines = text.trimEnd().split(/\r?\n/).map(printable);
+  const parts = lines.flatMap((line) => {
+    const [first = '', ...rest] = isTerminal ? paragraph(line, width - 4) : [line];
+    return [`  ${paint('dim', '|')} ${first}`, ...rest.map((part) => `    ${part}`)];
+  });
+  return ['', `${title}: ${sizeOf(text.length, roughTokens(text))}`, ...parts];
 }
 
 const sizeOf = (characters: number, tokens: number) =>

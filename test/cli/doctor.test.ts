@@ -93,7 +93,7 @@ test('shadowed and ambiguous names, and remarks, are told and nothing to mend', 
     stdout,
     /\nNames that several skills have: 2\n.*is shadowed by .*; it loads as "claude@global:pdf"\n.*is ambiguous/,
   );
-  assert.match(stdout, /\nRemarks: 1; nothing is lost\n {2}\S+\/odd\/SKILL\.md: name "Odd Name" is not .*\n\n/);
+  assert.match(stdout, /\nRemarks: 1; nothing to mend\n {2}\S+\/odd\/SKILL\.md: name "Odd Name" is not .*\n\n/);
   assert.match(stdout, /\nhealthy\n$/);
 });
 
@@ -181,10 +181,39 @@ test('a --config file that is missing, a directory, not JSON or without servers 
   }
 });
 
+test('what two servers, or a server and a skill, have alike is told and nothing to mend', (t) => {
+  const templates = `templates=${JSON.stringify([{ uriTemplate: 'same://{x}', name: 'same' }])}`;
+  const skills = [
+    { uri: 'skill://pdf/SKILL.md', frontmatter: { name: 'pdf', description: 'x' }, resources: 'dynamic' },
+  ];
+  const prompts = `prompts=${JSON.stringify([{ name: 'pdf' }])}`;
+  const servers = { a: upstream(templates), b: upstream(templates, `skills=${JSON.stringify(skills)}`, prompts) };
+  const tree = makeTree(t, { ...GOOD, 'home/.kode.json': JSON.stringify({ mcpServers: servers }) });
+  const { status, stdout } = runCommand(tree, ['doctor', '--hub']);
+  assert.match(
+    stdout,
+    /\nRemarks: 2; nothing to mend\n {2}server b: 1 resource template left .*\n {2}server b: 1 prompt left/,
+  );
+  assert.match(stdout, /\nhealthy\n$/);
+  assert.equal(status, 0);
+});
+
+test('what to do fits the fault', (t) => {
+  const tree = makeTree(t, { ...GOOD, 'broken.toml': 'a = 1\n[b\n', 'other.json': '{}' });
+  tree.link('.cursor/mcp.json', tree.at('other.json'));
+  const advised = (args: readonly string[]) =>
+    /\nProblems: 1\n {2}(.*)\n/.exec(runCommand(tree, ['doctor', '--hub', ...args]).stdout)?.[1];
+  assert.equal(advised(['--config', 'broken.toml']), 'Servers: Correct the entry in the configuration file.');
+  assert.equal(advised(['--import', 'cursor']), 'Linked files: Replace the link by the file that it leads to.');
+});
+
 test('no skills at all is something to mend, with where it looked', (t) => {
   const { status, stdout } = runCommand(makeTree(t), ['doctor']);
   assert.equal(status, 1);
-  assert.match(stdout, /\n {4}no skills: looked in .*; a skill is a directory there with a SKILL\.md\n/);
+  assert.match(
+    stdout,
+    /\n {2}Skills: Put a skill into one of these directories, or name another with --skill-dir\.\n {4}no skills: looked in .*; a skill is a directory there with a SKILL\.md\n/,
+  );
   const nowhere = runCommand(makeTree(t), ['doctor', '--no-default-dirs', '--no-plugins']);
   assert.match(nowhere.stdout, /no skills: no directory is searched; name one with --skill-dir\n/);
 });

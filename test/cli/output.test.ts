@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clip, createOutput, paragraph, roughTokens, type Screen, tableLines, widthOf } from '../../src/cli/output.ts';
+import {
+  clip,
+  createOutput,
+  hanging,
+  paragraph,
+  roughTokens,
+  type Screen,
+  tableLines,
+  widthOf,
+} from '../../src/cli/output.ts';
 
 const ESCAPE = '\u001b';
 
@@ -97,6 +106,21 @@ test('no line of a table is wider than the terminal, and a narrow column is not 
   assert.equal(first, `name  custom  ${'d'.repeat(25)}…`);
 });
 
+test('a name is never cut: the end of its row is, and the other rows stay as they are', () => {
+  const name = 'n'.repeat(65);
+  const rows = [
+    [name, 'claude', 'global', 'd'.repeat(100)],
+    ['漢字', 'claude', 'global', 'd'.repeat(100)],
+  ];
+  const lines = (width: number) => tableLines(rows, plain(width), 'bold');
+  assert.deepEqual(lines(100), [
+    `${name}  claude  global  ${'d'.repeat(16)}…`,
+    `漢字${' '.repeat(37)}  claude  global  ${'d'.repeat(40)}…`,
+  ]);
+  assert.equal(lines(78)[0], `${name}  claude  gl…`);
+  assert.equal(lines(60)[0], name);
+});
+
 test('what a terminal would obey is escaped before it is measured', () => {
   const [line = ''] = tableLines([[`${ESCAPE}[31mred`, 'a\nb']], plain(100));
   assert.equal(line, '\\u001b[31mred  a b');
@@ -129,6 +153,17 @@ test('the width of a pipe, and of a terminal that does not tell its own, is 100'
   assert.equal(createOutput(screen(), false).width, 100);
   assert.equal(createOutput(screen({ isTTY: true, columns: 0 }), false).width, 100);
   assert.equal(createOutput(screen({ isTTY: true, columns: 72 }), false).width, 72);
+});
+
+test('a line hangs on a terminal that is too narrow for it, with its styles, and a pipe gets it whole', () => {
+  const line = `  ${ESCAPE}[33mTitle${ESCAPE}[39m: 漢字 and /a/path/that/is/longer then more`;
+  assert.deepEqual(hanging(line, { isTerminal: false, width: 20 }), [line]);
+  assert.deepEqual(hanging(line, { isTerminal: true, width: 53 }), [line]);
+  assert.deepEqual(hanging(line, { isTerminal: true, width: 20 }), [
+    `  ${ESCAPE}[33mTitle${ESCAPE}[39m: 漢字 and`,
+    '    /a/path/that/is/longer',
+    '    then more',
+  ]);
 });
 
 test('a rough number of tokens is a quarter of the bytes', () => {

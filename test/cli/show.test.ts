@@ -41,8 +41,10 @@ test('a name that means no skill, or several, is answered as an agent is, on std
   for (const name of ['pdf', 'dcox', 'no\u001bsuch']) {
     for (const more of [[], ['--files'], ['--json']]) {
       const { status, stdout, stderr } = runCommand(tree, ['show', name, ...more]);
-      assert.deepEqual({ status, stdout }, { status: 1, stdout: '' });
-      assert.equal(stderr, `${await program.skill(name)}\n`);
+      const error = await program.skill(name);
+      assert.deepEqual({ status, stderr }, { status: 1, stderr: `${error}\n` });
+      if (more[0] === '--json') assert.deepEqual(JSON.parse(stdout), { version: 1, name, error });
+      else assert.equal(stdout, '');
     }
   }
   const { status, stderr } = runCommand(tree, ['show', ' ']);

@@ -105,7 +105,7 @@ test('whatever is wrong is one line on stderr with the nearest right one, and ex
     const { status, stdout, stderr } = run(...args);
     assert.equal(status, 2, args.join(' '));
     assert.equal(stdout, '', args.join(' '));
-    assert.match(stderr, /^skillwire: [^\n]+; see skillwire --help\n$/, args.join(' '));
+    assert.match(stderr, /^skillwire: [^\n]+; see \S+ \/\S+\/dist\/skillwire\.cjs --help\n$/, args.join(' '));
     assert.match(stderr, line);
   }
 });

@@ -61,7 +61,7 @@ test('the doctor shows why a server of a host is not started, and where a host w
   assert.equal(status, 1);
   assert.match(stdout, /\n {2}asks: failed: env\.KEY: \$\{input:key\} has no value: its host asks a person for it/);
   assert.match(stdout, /\n {2}mine: disabled: it starts skillwire, which is running already /);
-  assert.match(stdout, /\n {2}theirs: untrusted: .*run "skillwire trust \.vscode\/mcp\.json"/);
+  assert.match(stdout, /\n {2}theirs: untrusted: .*run "\S+ \/\S+\/dist\/skillwire\.cjs trust \.vscode\/mcp\.json"/);
   assert.match(stdout, /--import zed: no file was found; looked at \S+\/home\/\.config\/zed\/settings\.json, \S+\n/);
 });
 

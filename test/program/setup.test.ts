@@ -1,7 +1,7 @@
 /** `skillwire setup`: what it shows, writes and takes back, and that a client can start what it wrote. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CLIENTS } from '../../src/cli/setup/clients.ts';
@@ -106,7 +106,8 @@ const AS_WRITTEN = { version: 1, existed: true, action: 'written', notes: [] };
 
 /** What the names beside a file that begin as its own end with. */
 function namesLike(file: string): readonly string[] {
-  const names = readdirSync(dirname(file)).filter((one) => one.startsWith(basename(file)));
+  const all = existsSync(dirname(file)) ? readdirSync(dirname(file)) : [];
+  const names = all.filter((one) => one.startsWith(basename(file)));
   return names.map((one) => one.slice(basename(file).length)).toSorted();
 }
 
@@ -121,7 +122,19 @@ test('a file that was not there is made, and deleted again when nothing else was
     assert.equal(json(...args, '--remove').action, 'none');
     assert.deepEqual(namesLike(file), []);
   }
-  assert.deepEqual(readdirSync(tree.at('project')), ['.vscode', 'x']);
+  assert.deepEqual(readdirSync(tree.at('project')), ['x']);
+  assert.deepEqual(readdirSync(tree.at('.codex')), []);
+});
+
+test('directories that were made in a project for its files are deleted with them, others are not', (t) => {
+  const { tree, json } = makeHome(t, { 'project/.vscode/settings.json': '{}' });
+  tree.link('project/.zed', tree.at('project/linked'));
+  tree.write('project/linked/x', '');
+  const names = CLIENTS.filter(({ name }) => !['claude-desktop', 'windsurf'].includes(name)).map(({ name }) => name);
+  for (const name of names) assert.equal(json(name, '--project', '--write').action, 'written');
+  assert.ok(readdirSync(tree.at('project')).includes('.gemini'));
+  for (const name of names) assert.equal(json(name, '--project', '--remove').action, 'deleted');
+  assert.deepEqual(readdirSync(tree.at('project')), ['.vscode', '.zed', 'linked', 'x']);
 });
 
 test('what was put into a new file besides the entry stays', (t) => {
@@ -154,6 +167,12 @@ test('a file that is broken is not touched, and the fault has its place', (t) =>
     assert.deepEqual({ status, stdout }, { status: 1, stdout: '' }, `${args} ${text}`);
     assert.ok(stderr.startsWith(`skillwire: ${tree.at(file)}${fault}`), stderr);
     assert.ok(stderr.endsWith('; nothing was changed\n'), stderr);
+    const json = run([...args.split(' '), '--json']);
+    const { error, line, column, ...rest } = JSON.parse(json.stdout);
+    const place = line === undefined ? '' : `:${line}:${column}`;
+    assert.equal(json.stderr, stderr);
+    assert.ok(`${place}: ${error}`.startsWith(fault), json.stdout);
+    assert.deepEqual(rest, { version: 1, client: args.split(' ')[0], file: tree.at(file), action: 'failed' });
     assert.equal(read(tree.at(file)), text);
     assert.deepEqual(namesLike(tree.at(file)), ['']);
   }
@@ -199,7 +218,7 @@ test("options for the server go into its arguments, with absolute paths unless t
 test('--http and --url name an address instead, and a token by its variable', (t) => {
   const { run, json } = makeHome(t);
   assert.deepEqual(json('cursor', '--http').entry, { url: 'http://127.0.0.1:3333/mcp' });
-  assert.match(json('cursor', '--http').notes[0], /^Start the server: .* --transport http$/);
+  assert.match(json('cursor', '--http').notes[0], /^Start the server: .* --transport http --skip-own$/);
   assert.deepEqual(json('codex', '--url', 'https://skills.example.com/mcp').entry, {
     url: 'https://skills.example.com/mcp',
   });
@@ -241,7 +260,7 @@ test('a mistake is one line on stderr and exit 2', (t) => {
   for (const [args, line] of cases) {
     const { status, stdout, stderr } = run(args);
     assert.deepEqual({ status, stdout }, { status: 2, stdout: '' }, args.join(' '));
-    assert.match(stderr, /^skillwire: [^\n]+; see skillwire --help\n$/);
+    assert.match(stderr, /^skillwire: [^\n]+; see \S+ \/\S+\/dist\/skillwire\.cjs --help\n$/);
     assert.match(stderr, line);
   }
   assert.match(run(['codex', '--write'], { HOME: 'relative' }).stderr, /the home directory is not known; set HOME/);

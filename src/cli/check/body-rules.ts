@@ -71,9 +71,10 @@ const NOT_RELATIVE = /^(?:[a-z][a-z\d+.-]*:|[/\\~])/i;
 // In examples: `{name}.md`, `$DIR/x`, `path/to/file`, `*.md`, `...`.
 const PLACEHOLDER = /[{}<>$*|]|\.\.\.|\u2026|^(?:\.\/)?path\/to\/|^(?:https?|www\.)/i;
 
-/** The same text with blanks in place of code and comments. */
+/** The same text with code and comments overwritten. */
 function withoutCode(markdown: string): string {
   let fence = '';
+  const isIndented = createIndentFinder();
   const lines = withoutComments(markdown)
     .split('\n')
     .map((line) => {
@@ -81,9 +82,34 @@ function withoutCode(markdown: string): string {
       const isInside = fence !== '';
       if (!isInside) fence = mark;
       else if (mark.startsWith(fence) && line.trimEnd().endsWith(mark)) fence = '';
-      return isInside || mark !== '' ? blank(line) : withoutSpans(line);
+      return isInside || mark !== '' || isIndented(line) ? blank(line) : withoutSpans(line);
     });
   return lines.join('\n');
+}
+
+/** Gives a function that tells of each line in turn, outside of fences, whether it is code by its indentation. */
+function createIndentFinder(): (line: string) => boolean {
+  /** The column at which the text of the innermost list item begins: code in it is deeper. */
+  let margin = 0;
+  /** Whether the line before is of a paragraph, which goes on whatever the indentation is. */
+  let isOpen = false;
+  return (line) => {
+    const isBlank = line.trim() === '';
+    const indent = columnsOf(/^[ \t]*/.exec(line)?.[0] ?? '');
+    if (!isBlank && !isOpen && indent >= margin + 4) return true;
+    const [item] = /^[ \t]*(?:[*+-]|\d{1,9}[.)])(?:[ \t]+|\r?$)/.exec(line) ?? [];
+    if (item !== undefined) margin = columnsOf(item);
+    else if (!isBlank && !isOpen) margin = Math.min(margin, indent);
+    isOpen = !isBlank && !/^ {0,3}#{1,6}[ \t]/.test(line);
+    return false;
+  };
+}
+
+/** A tab goes to the next multiple of four. */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += character === '\t' ? 4 - (columns % 4) : 1;
+  return columns;
 }
 
 /** The characters that open or close a block of code, also in a list or a quotation. */
@@ -95,13 +121,14 @@ function fenceIn(line: string): string {
 
 const blank = (text: string) => ' '.repeat(text.length);
 
+/** With letters in their place: blanks could be taken for an indentation. */
 function withoutComments(text: string): string {
   const parts: string[] = [];
   for (let from = 0; from < text.length; ) {
     const start = text.indexOf('<!--', from);
     const end = start === -1 ? -1 : text.indexOf('-->', start);
     if (end === -1) return parts.join('') + text.slice(from);
-    parts.push(text.slice(from, start), text.slice(start, end).replace(/[^\r\n]/g, ' '));
+    parts.push(text.slice(from, start), text.slice(start, end).replace(/[^\r\n]/g, 'x'));
     from = end;
   }
   return parts.join('');

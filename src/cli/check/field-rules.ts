@@ -164,7 +164,16 @@ function checkDescription(field: Field): readonly Finding[] {
     });
   const message = 'description has invisible characters, so the skill is left out of skills/list';
   if (visible(text) !== text) found.push({ rule: 'invisible', at, message });
-  return found;
+  return [...found, ...checkComment(field)];
+}
+
+/** In quotes and in a block a number sign is text. */
+function checkComment({ entry, places }: Field): readonly Finding[] {
+  const written = entry ? places.text.slice(entry.start, entry.last) : '';
+  const blank = /^["'|>]/.test(written) ? -1 : written.search(/\s#/);
+  if (!entry || blank === -1) return [];
+  const message = 'the text after " #" is a comment, not part of the description; put the description in quotes';
+  return [{ rule: 'comment', at: entry.start + blank + 1, message }];
 }
 
 function checkCompatibility(field: Field): readonly Finding[] {

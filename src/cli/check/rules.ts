@@ -48,6 +48,7 @@ export const RULES = {
   metadata: warning('has `metadata`, if any, that is a map of texts'),
   'allowed-tools': warning('has `allowed-tools`, if any, as one text with spaces between tools (--fix)'),
   'unknown-key': warning('has no keys that the specification does not know; they belong below `metadata`'),
+  comment: warning('has no comment in its description: YAML leaves out what follows " #", unless it is in quotes'),
   invisible: warning('has no invisible characters in name and description'),
   'yaml-portable': warning('has values that all YAML parsers read alike'),
   fence: warning('has no spaces or tabs after the three dashes (--fix)'),

@@ -9,7 +9,7 @@ import { parseJsonc } from '../../files/jsonc.ts';
 import { parseToml } from '../../files/toml.ts';
 import { isObject } from '../../protocol/index.ts';
 import { type ClientEntry, ENTRY_KEYS, ENTRY_NAME, type SetupClient } from './clients.ts';
-import { removeMember, setMember } from './edit-json.ts';
+import { removeMember, setMembers } from './edit-json.ts';
 import { removeTable, setTable } from './edit-toml.ts';
 
 type Place = Pick<SetupClient, 'format' | 'servers'>;
@@ -49,14 +49,15 @@ export function withoutEntry({ format, servers }: Place, text: string, backup: s
   if (addedTo('')) return undefined;
   const after = remove(text, [servers, ENTRY_NAME]);
   const { [ENTRY_NAME]: _removed, ...others } = Object(before[servers]);
-  return checked(parse(after), { ...before, [servers]: others }, after);
+  // The last table of TOML takes the table of servers with it.
+  return checked({ [servers]: {}, ...parse(after) }, { ...before, [servers]: others }, after);
 }
 
 // --- internal ---
 
 const FORMATS = {
-  json: { parse: (text: string) => parseObject(text, true), set: setMember, remove: removeMember },
-  jsonc: { parse: (text: string) => parseObject(text, false), set: setMember, remove: removeMember },
+  json: { parse: (text: string) => parseObject(text, true), set: setMembers, remove: removeMember },
+  jsonc: { parse: (text: string) => parseObject(text, false), set: setMembers, remove: removeMember },
   toml: { parse: (text: string): ClientEntry => parseToml(text).value, set: setTable, remove: removeTable },
 } as const;
 

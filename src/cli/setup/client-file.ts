@@ -5,8 +5,8 @@
  * Always true: no backup is ever overwritten; what cannot be done throws, and then the file is as it was.
  */
 import { isUtf8 } from 'node:buffer';
-import { mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { readStable } from '../../files/read.ts';
 import { isBelow, isMissing, realPathOf, type Version } from '../../files/stats.ts';
 import { MAX_FILE, MAX_PROJECT_FILE } from '../../hub/config/limits.ts';
@@ -18,22 +18,22 @@ export interface ClientFile {
   readonly target: string;
   /** Undefined when there is no such file. */
   readonly content: { readonly text: string; readonly version: Version } | undefined;
-  readonly isProjects: boolean;
+  /** The directory of the project that it belongs to. */
+  readonly project: string | undefined;
 }
 
-/** `project`: the directory that the file belongs to. It may come from a stranger, so no link may lead out of it. */
+/** A project may come from a stranger, so no link may lead out of it. */
 export function readClientFile(path: string, project: string | undefined): ClientFile {
-  const isProjects = project !== undefined;
   const target = targetOf(path);
-  if (isProjects && !isBelow(existingPart(target), realPathOf(project)))
+  if (project !== undefined && !isBelow(existingPart(target), realPathOf(project)))
     throw new Error('it is behind a link that leaves the project');
-  const content = tryRead(target, isProjects ? MAX_PROJECT_FILE : MAX_FILE);
-  return { path, target, content, isProjects };
+  const content = tryRead(target, project !== undefined ? MAX_PROJECT_FILE : MAX_FILE);
+  return { path, target, content, project };
 }
 
 /** Gives the path of the backup, when there was something to keep. */
-export function replaceClientFile({ target, content, isProjects }: ClientFile, text: string): string | undefined {
-  const rights = isProjects ? 0o777 : 0o700;
+export function replaceClientFile({ target, content, project }: ClientFile, text: string): string | undefined {
+  const rights = project !== undefined ? 0o777 : 0o700;
   if (!content) mkdirSync(dirname(target), { recursive: true, mode: rights });
   let backup: string | undefined;
   replaceFile({ path: target, version: content?.version }, text, rights & 0o666, () => {
@@ -42,11 +42,18 @@ export function replaceClientFile({ target, content, isProjects }: ClientFile, t
   return backup;
 }
 
-/** A link to it goes too: it would lead nowhere. */
-export function deleteClientFile({ path, target, content }: ClientFile): void {
+/** A link to it goes too: it would lead nowhere. So does the client's directory in a project, when nothing else is in it. */
+export function deleteClientFile({ path, target, content, project }: ClientFile): void {
   checkUnchanged({ path: target, version: content?.version });
   rmSync(target);
   rmSync(path, { force: true });
+  const directory = dirname(path);
+  if (dirname(directory) !== project || !basename(directory).startsWith('.')) return;
+  try {
+    rmdirSync(directory);
+  } catch {
+    // It has other files, or is a link.
+  }
 }
 
 /** The text of the newest backup. Undefined when there is none that can be read. */

@@ -5,8 +5,10 @@
  * Always true: the time is linear in the length of the text; comments stay, except inside the member and behind it on its
  * last line.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type MemberPlace, type ObjectPlace, parseJsonc } from '../../files/jsonc.ts';
 import { BYTE_ORDER_MARK, Scanner, SyntaxFault } from '../../files/scanner.ts';
+import { isObject } from '../../protocol/index.ts';
 import { applyEdits, erase, insert, newlineOf, startOfLine, type TextEdit } from '../text-edits.ts';
 
 /** The text with the member at `path` set to `value`. Objects that are missing on the way are made. */
@@ -30,6 +32,17 @@ export function setMember(text: string, path: readonly string[], value: unknown)
   );
 }
 
+/** The text with an object at `path` that has exactly the members of `entry`. In one that is there the others stay. */
+export function setMembers(text: string, path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
+  const known = text.trim() === '' ? undefined : valueAt(parseJsonc(text).value, path);
+  if (!isObject(known)) return setMember(text, path, entry);
+  const changed = Object.entries(entry).filter(([key, value]) => !isDeepStrictEqual(ownValue(known, key), value));
+  const spare = Object.keys(known).filter((key) => !Object.hasOwn(entry, key));
+  // First what is new: an object that becomes empty meanwhile would lose its layout.
+  const added = changed.reduce((now, [key, value]) => setMember(now, [...path, key], value), text);
+  return spare.reduce((now, key) => removeMember(now, [...path, key]), added);
+}
+
 /** The text without the member at `path`; the same text when there is none. */
 export function removeMember(text: string, path: readonly string[]): string {
   const { parent, member } = find(text, path);
@@ -37,6 +50,10 @@ export function removeMember(text: string, path: readonly string[]): string {
 }
 
 // --- internal ---
+
+const ownValue = (value: unknown, key: string) =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+const valueAt = (value: unknown, path: readonly string[]) => path.reduce(ownValue, value);
 
 interface Style {
   readonly newline: string;

@@ -35,7 +35,7 @@ export const httpEntry: MakeEntry = ({ title, http, takesNoVariables }, { hub, u
   if (hub || options.length > 0)
     throw new UsageError('with --http, give these options to the server when you start it');
   const hasToken = Boolean(env.SKILLWIRE_TOKEN);
-  const start = `Start the server: ${inShell([...selfCommand(), '--transport', 'http'])}`;
+  const start = `Start the server: ${inShell([...selfCommand(), '--transport', 'http', '--skip-own'])}`;
   const token = takesNoVariables
     ? 'Put the token into the entry by hand: "headers": { "Authorization": "Bearer ..." }'
     : `Start ${title} with SKILLWIRE_TOKEN set.`;

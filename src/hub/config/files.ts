@@ -14,7 +14,7 @@ import { HOSTS, hostFiles, type System } from './hosts.ts';
 import { createProjectReader, createReader, faultOf, type Read, type ServerFile } from './read.ts';
 import { startsSkillwire } from './self.ts';
 import { servedNames } from './server-names.ts';
-import { PROJECT_FILE, reasonNotTrusted, trustFile } from './trust.ts';
+import { type CommandLine, PROJECT_FILE, reasonNotTrusted, trustFile } from './trust.ts';
 
 export interface FileOptions extends Omit<System, 'platform'> {
   /** This machine's unless given. */
@@ -24,11 +24,12 @@ export interface FileOptions extends Omit<System, 'platform'> {
   /** The hosts whose own files are read too. */
   readonly importHosts?: readonly string[];
   readonly trustProject: boolean;
+  readonly commandLine?: CommandLine | undefined;
 }
 
 /** Gives a function that reads the files as they are when it is called. */
 export function createConfiguration(options: FileOptions) {
-  const { cwd, home, env } = options;
+  const { cwd, home, env, commandLine = INSTALLED } = options;
   const variables = { env, workspaceFolder: cwd, userHome: home };
   const record = trustFile(home, env);
   const sources = sourcesOf(options);
@@ -38,7 +39,8 @@ export function createConfiguration(options: FileOptions) {
 
   function entriesOf(source: ConfigSource, { path, file }: Found) {
     const { servers, digest } = file.value ?? NOTHING;
-    const reason = digest !== '' && servers.size > 0 ? reasonNotTrusted(record, cwd, path, digest) : undefined;
+    const why = () => reasonNotTrusted(record, cwd, path, digest, commandLine);
+    const reason = digest !== '' && servers.size > 0 ? why() : undefined;
     return [...servers].map(([name, entry]) => {
       // Our own files may name it: hubs may serve hubs.
       const isSelf = source.isOfHost && startsSkillwire(entry);
@@ -79,6 +81,7 @@ export const projectFile = (cwd: string) => join(cwd, PROJECT_FILE);
 
 // --- internal ---
 
+const INSTALLED: CommandLine = (words) => ['skillwire', ...words].join(' ');
 const ITSELF = 'it starts skillwire, which is running already';
 const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
 const NOTHING: ServerFile = { servers: new Map(), faults: [], digest: '' };

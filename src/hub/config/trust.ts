@@ -16,6 +16,9 @@ import { MAX_TRUST_RECORD } from './limits.ts';
 /** The project's own file, which `skillwire trust` is for unless it is told others. */
 export const PROJECT_FILE = '.kode.json';
 
+/** What a person types to run this program with these words. */
+export type CommandLine = (words: readonly string[]) => string;
+
 /** SHA-256 digests of files, by their absolute paths. */
 const TrustRecord = v.pipe(v.string(), v.parseJson(), v.object({ files: v.record(v.string(), v.string()) }));
 
@@ -26,11 +29,17 @@ export function trustFile(home: string, env: Environment): string {
 }
 
 /** Undefined when the file is trusted with this digest. Never throws: a record that cannot be read trusts nothing. */
-export function reasonNotTrusted(record: string, project: string, file: string, digest: string): string | undefined {
+export function reasonNotTrusted(
+  record: string,
+  project: string,
+  file: string,
+  digest: string,
+  commandLine: CommandLine,
+): string | undefined {
   try {
     if (digestsIn(record)[keyOf(project, file)] === digest) return undefined;
     const name = relative(project, file);
-    const command = name === PROJECT_FILE ? 'skillwire trust' : `skillwire trust ${name}`;
+    const command = commandLine(name === PROJECT_FILE ? ['trust'] : ['trust', name]);
     return `not started: this project is not trusted; look at the file, then run "${command}"`;
   } catch (error) {
     return `not started: whether this project is trusted is not known: ${record} cannot be read: ${messageOf(error)}`;

@@ -26,6 +26,13 @@ const LINKS: readonly (readonly [body: string, expected: readonly string[]])[] =
   ['- text\n  ~~~\n  [a](no.md)\n  ~~~', []],
   ['```\n[a](no.md)', []],
   ['``` x ``` [a](no.md)', ['5:15 dead-link']],
+  ['text\n\n    [a](no.md)\n\n    [b](no.md)\n\nend [c](no.md)', ['11:9 dead-link']],
+  ['    [a](no.md)\n# Title\n\t[b](no.md)', []],
+  ['text\n    [a](no.md)', ['6:9 dead-link']],
+  ['- item\n\n    [a](no.md)', ['7:9 dead-link']],
+  ['1. item\n\n       [a](no.md)', []],
+  ['- a\n  - b\n\n      [a](no.md)', ['8:11 dead-link']],
+  ['- a\n\ntext\n\n    [a](no.md)', []],
   ['<!-- [a](no.md)\n[b](no.md) --> [c](no.md)', ['6:20 dead-link']],
   ['<!-- [a](no.md)', ['5:10 dead-link']],
 ];

@@ -68,6 +68,20 @@ test('a description is 1 to 1024 characters, whatever they take in UTF-16', asyn
   assert.deepEqual(await found(t, skill('pdf', `|\n  ${'x'.repeat(1100)}`)), ['3:14 description']);
 });
 
+test('what YAML cuts off a description as a comment is found', async (t) => {
+  assert.deepEqual(await found(t, skill('pdf', 'C# and #hash')), ['3:21 comment']);
+  assert.deepEqual(await found(t, skill('pdf', 'C# and\n  more # less')), ['4:8 comment']);
+  for (const fine of [
+    'C# and F#',
+    '"C# and #hash"',
+    "'C# and #hash'",
+    '"C#" # why',
+    '|\n  C# and #hash',
+    '>-\n  #hash',
+  ])
+    assert.deepEqual(await found(t, skill('pdf', fine)), [], fine);
+});
+
 test('invisible characters in a description are found', async (t) => {
   assert.deepEqual(await found(t, skill('pdf', '"a\\u200bb"')), ['3:14 invisible']);
 });

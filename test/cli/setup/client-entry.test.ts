@@ -51,6 +51,19 @@ test('without the backup, or when the file has changed since, only the entry goe
   assert.equal(withoutEntry(TOML, 'a = 1', 'b = 1'), 'a = 1');
 });
 
+test('the only server of a TOML file is taken out wherever it is, and the file ends with a line break as before', () => {
+  const tables = ['[mcp_servers.skillwire]\ncommand = "old"\n', '[mcp_servers.skillwire.env]\nA = "b"\n'];
+  const entries = [tables[0], tables.join(''), tables.join('\n')];
+  for (const before of ['model = "x"\n', 'model = "x"\n\n', '[mcp_servers]\n', '[mcp_servers.b]\ncommand = "y"\n']) {
+    for (const entry of entries) {
+      for (const behind of ['', '[tui]\n', '\n[tui]\na = 1\n', '# note\n'])
+        assert.equal(withoutEntry(TOML, `${before}\n${entry}${behind}`, undefined), before + behind);
+    }
+  }
+  const written = `${withEntry(TOML, 'model = "x"\n', ENTRY)}[tui]\n`;
+  assert.equal(withoutEntry(TOML, written, 'model = "x"\n'), 'model = "x"\n[tui]\n');
+});
+
 test('an entry that differs is replaced, but keys that are not ours stay', () => {
   const http = withEntry(
     JSONC,
@@ -64,6 +77,25 @@ test('an entry that differs is replaced, but keys that are not ours stay', () =>
     withEntry(TOML, toml, ENTRY),
     '[mcp_servers.skillwire]\ncommand = "node"\nargs = ["x.cjs"]\ntool_timeout_sec = 9\n',
   );
+});
+
+test('in a JSON entry only the members that differ change, and comments stay', () => {
+  const cases: readonly (readonly [before: string, after: string])[] = [
+    [
+      '{"mcpServers": {"skillwire": {"command":"old","myown":1 /* keep */}}}',
+      '{"mcpServers": {"skillwire": {"command":"node","myown":1, "args": ["x.cjs"] /* keep */}}}',
+    ],
+    [
+      '{"mcpServers": {\n  "skillwire": { // mine\n    "command": "node", "args": [ "x.cjs" ], // same\n    "url": "old",\n    "env": {\n      // why\n      "A":"b" } } } }',
+      '{"mcpServers": {\n  "skillwire": { // mine\n    "command": "node", "args": [ "x.cjs" ], // same\n    "env": {\n      // why\n      "A":"b" } } } }',
+    ],
+    [
+      '{"mcpServers": {"skillwire": {"url": "old" /* keep */}}}',
+      '{"mcpServers": {"skillwire": {"command": "node", "args": ["x.cjs"] /* keep */}}}',
+    ],
+    ['{"mcpServers": {"skillwire": null}}', '{"mcpServers": {"skillwire": {"command":"node","args":["x.cjs"]}}}'],
+  ];
+  for (const [before, after] of cases) assert.equal(withEntry(JSONC, before, ENTRY), after);
 });
 
 test('a text that cannot be changed in one place is left alone', () => {
