@@ -88,7 +88,10 @@ export function settingsFrom(options: SkillwireOptions): Settings {
 
 /** For options that have no default, a value of the kind that they take. */
 const SAMPLES = new Map<string, unknown>(
-  Object.entries({ ...DEFAULTS, root: '', pluginsFile: '', pluginsRoot: '', refreshInterval: 1, descriptionBudget: 1 }),
+  Object.entries({
+    ...DEFAULTS,
+    ...{ root: '', pluginsFile: '', pluginsRoot: '', refreshInterval: 1, descriptionBudget: 1, commandLine: () => '' },
+  }),
 );
 const WORDS = new Map<string, readonly string[]>([
   ['names', ['auto', 'plain', 'safe'] satisfies Settings['names'][]],
@@ -127,6 +130,8 @@ function kindOf(sample: unknown, words: readonly string[] | undefined) {
       };
     case 'boolean':
       return { what: 'true or false', has: (value: unknown) => typeof value === 'boolean' };
+    case 'function':
+      return { what: 'a function', has: (value: unknown) => typeof value === 'function' };
     default:
       return { what: 'an object', has: (value: unknown) => typeof value === 'object' && value !== null };
   }
