@@ -63,12 +63,14 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
 
   registry.onRefresh(createRefreshReport(log));
   const stopTriggers = startTriggers(registry, sources, settings, log);
-  // After the messages that have arrived already: the answer to a handshake does not need the skills.
-  setImmediate(() => {
+  const scan = () => {
     log.info('scanning skill directories');
     registry.refresh('start').catch(report('refresh (start)'));
     registry.complete().then(explainEmpty).catch(report('the first lists'));
-  });
+  };
+  // The answer to a handshake does not need the skills. In the first turn of the event loop messages that have arrived are
+  // read, and at its end they are answered: the scan begins in the second.
+  setImmediate(() => setImmediate(scan));
   return {
     handle,
     registry,

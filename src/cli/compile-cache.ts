@@ -23,7 +23,6 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
-import * as zlib from 'node:zlib';
 
 /**
  * The exports of a file that is one function with the parameters of a CommonJS module: such a file is compiled as it is,
@@ -54,15 +53,11 @@ const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 
 const loaded = new Map<string, { readonly exports: object }>();
 
-/** Only on Node: other runtimes have caches of their own. Without crc32 (before 20.15) damage could not be noticed. */
+/** Only on Node: other runtimes have caches of their own. Without a checksum (before 20.16) damage could not be noticed. */
 function isEnabled(): boolean {
   const { env, versions } = process;
-  return (
-    versions.bun === undefined &&
-    versions.deno === undefined &&
-    env.SKILLWIRE_CACHE !== 'off' &&
-    typeof zlib.crc32 === 'function'
-  );
+  const isNode = versions.bun === undefined && versions.deno === undefined;
+  return isNode && env.SKILLWIRE_CACHE !== 'off' && typeof process.getBuiltinModule === 'function';
 }
 
 interface Cache {
@@ -90,7 +85,8 @@ function cacheOf(path: string): Cache | undefined {
   }
 }
 
-const crc = (bytes: Uint8Array) => zlib.crc32(bytes).toString(16).padStart(8, '0');
+/** Not imported above: older Nodes have no crc32, and an import would copy the whole module at every start. */
+const crc = (bytes: Uint8Array) => process.getBuiltinModule('node:zlib').crc32(bytes).toString(16).padStart(8, '0');
 
 /** Which file was compiled, and by which Node. */
 function keyOf(path: string): string {

@@ -33,8 +33,18 @@ export interface Syntax {
   readonly options: OptionTable;
 }
 
+/** The command that the arguments name, its values, which are not checked yet, and the words after its name. */
+export function readArguments<T extends Syntax>(argv: readonly string[], commands: readonly T[]) {
+  const [first] = commands;
+  // Most starts give no word. Then the first command is meant, and parsing once is enough.
+  const plain = first && tryParse(argv, first.options);
+  if (first && plain?.positionals.length === 0) return { command: first, values: plain.values, words: [] };
+  const command = commandIn(argv, commands);
+  return { command, ...splitArguments(argv, command, commands) };
+}
+
 /** The command that the arguments name; the first one when they name none. `help` as a command is the option. */
-export function commandIn<T extends Syntax>(argv: readonly string[], commands: readonly T[]): T {
+function commandIn<T extends Syntax>(argv: readonly string[], commands: readonly T[]): T {
   const options = Object.assign({}, ...commands.map((one) => one.options));
   const { positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false });
   const [word] = positionals.filter((one) => one !== 'help');
@@ -112,9 +122,20 @@ type Value<T extends Option> = T extends { readonly hint: 'N' | 'MS' }
 
 type Given = ReturnType<typeof parse>['values'][string];
 
+const parseStrictly = (argv: readonly string[], options: OptionTable) =>
+  parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+
+function tryParse(argv: readonly string[], options: OptionTable) {
+  try {
+    return parseStrictly(argv, options);
+  } catch {
+    return undefined; // An option of another command, or a mistake, of which the way below tells.
+  }
+}
+
 function parse(argv: readonly string[], { name, options }: Syntax, commands: readonly Syntax[]) {
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+    return parseStrictly(argv, options);
   } catch (error) {
     const message = messageOf(error);
     const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];

@@ -9,7 +9,7 @@ import { printable } from '../text.ts';
 import { VERSION } from '../version.ts';
 import type { Program } from './command.ts';
 import type { STDIO_OPTIONS } from './options.ts';
-import { checkedValues, checkWords, commandIn, splitArguments, UsageError, type Values } from './parse.ts';
+import { checkedValues, checkWords, readArguments, UsageError, type Values } from './parse.ts';
 import { commandLine } from './self-command.ts';
 
 /** Runs the command that the command line names; a UsageError becomes one line on stderr. */
@@ -25,8 +25,7 @@ export async function runProgram(program: Program): Promise<void> {
     return;
   }
   try {
-    const command = commandIn(argv, commands);
-    const { values, words } = splitArguments(argv, command, commands);
+    const { command, values, words } = readArguments(argv, commands);
     if (values.version) process.stdout.write(`${VERSION}\n`);
     else if (values.help) process.stdout.write((await import('./help.ts')).helpOf(program, argv, command));
     else {
