@@ -41,7 +41,7 @@ test('while the first scan is under way', async (t) => {
       ['unknown', 'discover', 1000, 'list'],
     );
     await program.waitForStderr(
-      /^skillwire: scanning skill directories\n(?:skillwire: client: .*\n)*skillwire: ready: 1000 skills in \d+ ms\n/,
+      /^(?:skillwire: client: .*\n)*skillwire: scanning skill directories\n(?:skillwire: client: .*\n)*skillwire: ready: 1000 skills in \d+ ms\n/,
     );
   });
 
