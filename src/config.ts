@@ -11,6 +11,7 @@ import type { Source } from './model.ts';
 import { nearest } from './skills/nearest.ts';
 import { splitPatterns } from './skills/patterns.ts';
 import { TOOL_NAMES, type ToolName } from './tools/table.ts';
+import { MAX_TIMER_MS } from './wait.ts';
 
 /** Hosts whose configuration can be imported. Where they keep it is known to the hub alone. */
 export const HOST_NAMES = [
@@ -86,7 +87,7 @@ export function settingsFrom(options: SkillwireOptions): Settings {
 
 // --- internal ---
 
-/** For options that have no default, a value of the kind that they take. */
+/** A value of the kind that each option takes: its default, if it has one. */
 const SAMPLES = new Map<string, unknown>(
   Object.entries({
     ...DEFAULTS,
@@ -99,21 +100,20 @@ const WORDS = new Map<string, readonly string[]>([
   ['tools', TOOL_NAMES],
   ['importHosts', HOST_NAMES],
 ]);
-// The longest timeout that Node takes.
-const LARGEST = 2 ** 31 - 1;
-
 function checkOption(name: string, value: unknown): void {
   if (!SAMPLES.has(name)) {
     const [near] = nearest(name, [...SAMPLES.keys()], (one) => [one]);
     throw new Error(`unknown option "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
   }
   if (name === 'sources' || (name === 'tools' && value === 'auto')) return;
-  const wanted = kindOf(SAMPLES.get(name), WORDS.get(name));
+  // The other numbers are times.
+  const most = name === 'descriptionBudget' ? Number.POSITIVE_INFINITY : MAX_TIMER_MS;
+  const wanted = kindOf(SAMPLES.get(name), WORDS.get(name), most);
   if (!wanted.has(value)) throw new Error(`${name} must be ${name === 'tools' ? '"auto" or ' : ''}${wanted.what}`);
 }
 
-/** What values like the sample are, and whether one is such a value. `words`: the only texts that are allowed. */
-function kindOf(sample: unknown, words: readonly string[] | undefined) {
+/** What values like the sample are, and whether one is such a value. `words`: the only texts; `most`: the largest number. */
+function kindOf(sample: unknown, words: readonly string[] | undefined, most: number) {
   const isText = (one: unknown) => typeof one === 'string' && (words?.includes(one) ?? true);
   if (Array.isArray(sample))
     return {
@@ -125,8 +125,8 @@ function kindOf(sample: unknown, words: readonly string[] | undefined) {
       return { what: words ? `one of ${words.join(', ')}` : 'text', has: isText };
     case 'number':
       return {
-        what: `a whole number from 1 to ${LARGEST}`,
-        has: (value: unknown) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LARGEST,
+        what: `a number from 1 to ${most}`,
+        has: (value: unknown) => typeof value === 'number' && value >= 1 && value <= most,
       };
     case 'boolean':
       return { what: 'true or false', has: (value: unknown) => typeof value === 'boolean' };

@@ -15,8 +15,8 @@ test('an option that does not exist, or has a value of another kind, is refused 
     [{ tools: ['nope'] }, 'tools must be "auto" or a list of skill, list, search, read'],
     [{ tools: 'skill' }, 'tools must be "auto" or a list of skill, list, search, read'],
     [{ watch: 'no' }, 'watch must be true or false'],
-    [{ refreshInterval: '5' }, 'refreshInterval must be a whole number from 1 to 2147483647'],
-    [{ healthInterval: Number.POSITIVE_INFINITY }, 'healthInterval must be a whole number from 1 to 2147483647'],
+    [{ refreshInterval: '5' }, 'refreshInterval must be a number from 1 to 2147483647'],
+    [{ healthInterval: Number.POSITIVE_INFINITY }, 'healthInterval must be a number from 1 to 2147483647'],
     [{ env: 'A=b' }, 'env must be an object'],
     [{ log: null }, 'log must be an object'],
     [{ sources: {} }, 'sources must be a list'],
@@ -34,5 +34,7 @@ test('an option that does not exist, or has a value of another kind, is refused 
 test('every default is a value that its option takes, and undefined means the default', () => {
   assert.equal(settingsFrom(DEFAULTS).names, 'auto');
   assert.equal(settingsFrom({ tools: 'auto', descriptionBudget: 300 }).descriptionBudget, 300);
+  const unlimited = Number.POSITIVE_INFINITY;
+  assert.equal(settingsFrom({ descriptionBudget: unlimited, refreshInterval: 1500.5 }).descriptionBudget, unlimited);
   assert.deepEqual(settingsFrom({ skillDirs: undefined, watch: undefined }), settingsFrom({}));
 });

@@ -13,5 +13,5 @@ export const LONGEST_BURST_MS = 2000;
 /** A file that was changing during a refresh is read again after this; the time doubles while it keeps changing. */
 export const UNSETTLED_MS = 250;
 export const LONGEST_UNSETTLED_MS = 8000;
-/** The first watches are set this long after the first scan: a list of ten thousand skills, which waited for it, is sent by then. */
+/** While nothing is watched yet, watches are set this long after a scan: a list of ten thousand skills, which waited for it, is sent by then. */
 export const FIRST_WATCH_DELAY_MS = 250;

@@ -138,7 +138,7 @@ function oneAtATime<T>(run: (reason: string) => Promise<T>): (reason: string) =>
     return running;
   };
   return (reason) => {
-    reasons.add(reason);
+    for (const one of reason.split(', ')) reasons.add(one);
     // The next one may be about to begin.
     if (!running) return next ?? start();
     // A failure is reported to those who asked for that run.

@@ -33,12 +33,19 @@ export function loadFile(path: string): unknown {
   const known = loaded.get(path);
   if (known) return known.exports;
   const module = { exports: {} };
-  loaded.set(path, module);
   const nodeRequire = createRequire(path);
   const requireFrom = (name: string) =>
     name.startsWith('./') ? loadFile(join(dirname(path), name)) : nodeRequire(name);
   const cache = isEnabled() ? cacheOf(path) : undefined;
-  compile(path, cache).runInThisContext()(module.exports, requireFrom, module, path, dirname(path));
+  const script = compile(path, cache);
+  // Before it runs: files may require each other.
+  loaded.set(path, module);
+  try {
+    script.runInThisContext()(module.exports, requireFrom, module, path, dirname(path));
+  } catch (error) {
+    loaded.delete(path); // The next attempt must not get half of it.
+    throw error;
+  }
   return module.exports;
 }
 

@@ -70,8 +70,6 @@ export function createPrompts(registry: Registry, showTo: ShowTo, options: HostO
 
 // --- internal ---
 
-/** Everything about a client that its list depends on. */
-
 function promptOf(listed: ListedSkill): Prompt {
   const { id, skill } = listed;
   const { description } = skill;

@@ -18,6 +18,7 @@ import { type Id, isObject, type Params, type Request } from './json-rpc.ts';
 import { decodeHeader, HEADERS, isLogLevel, META, metaOf, NAME_PARAMS } from './meta.ts';
 import type { Client, LazyAbortController, Peer, ReadHeader, Session } from './session.ts';
 
+/** Some of its members are getters: hand the call itself on, not a copy of it. */
 export interface Call {
   readonly id: Id;
   readonly params: Params;

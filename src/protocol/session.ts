@@ -47,6 +47,7 @@ export class LazyAbortController {
     return this.#controller.signal;
   }
 
+  /** Like that of a signal, a listener that is added after the abort is not called. */
   addEventListener(_type: 'abort', listener: () => void): void {
     this.#listeners.push(listener);
   }

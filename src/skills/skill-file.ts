@@ -79,7 +79,7 @@ export class SkillFile {
     return true;
   }
 
-  /** Whether the file is as it was when it was last looked at. Throws when it cannot be looked at. */
+  /** Whether the file is as it was when it was last looked at, now or in this turn. Throws when it cannot be looked at. */
   isUnchanged(): boolean {
     if (this.#isSeen) return true;
     if (this.#look === undefined || !sameLook(this.#look, statOf(this.path))) return false;

@@ -102,7 +102,7 @@ function segmentsOf(uri: string): readonly string[] | undefined {
   }
 }
 
-// Skills that get their URIs in one step, which takes less than a millisecond.
+// At most so many skills get their URIs in one step, which takes less than a millisecond.
 const STEP = 100;
 
 type Nesting = ReturnType<typeof createNesting>;

@@ -68,7 +68,12 @@ export async function serveStdio(
   /** How many requests are begun together: a few at first, and more each time as long as their replies are small. */
   let most = LINES_AT_ONCE;
   async function beginAll(): Promise<void> {
+    let turnStart = performance.now();
     do {
+      if (performance.now() - turnStart > LONGEST_TURN_MS) {
+        await new Promise((turn) => setImmediate(turn));
+        turnStart = performance.now();
+      }
       if (writer.isFull()) await writer.drained();
       const before = replied;
       const begun = beginSome(most);
@@ -97,12 +102,14 @@ export async function serveStdio(
 
 // --- internal ---
 
-// One chunk can hold a thousand small requests, each with a reply of 20 MB. After a few requests the replies are
-// written, which shows how large they are and whether the client reads them.
+// One chunk can hold a thousand small requests, each with a reply of 20 MB. The replies to a few of them show how large
+// they are and whether the client reads them.
 const LINES_AT_ONCE = 4;
 const LINES_PER_TURN = 16;
 // Bytes. After a turn with more, requests are begun one by one.
 const LARGE_TURN = 8 * 1024 * 1024;
+// Requests that are answered at once are begun one after the other; so often timers, signals and other input get a turn.
+const LONGEST_TURN_MS = 3;
 // A request that takes longer waits for an upstream server, and the others should not wait with it.
 const TURN_MS = 250;
 // The end of the input is seen only by reading up to it. After a stall this many bytes more are read for that.

@@ -157,3 +157,28 @@ test('the oldest of many are removed', { skip }, (t) => {
   assert.ok(caches().includes(kept));
   assert.ok(!existsSync(join(directory, 'old-0.bin')));
 });
+
+test('a file that could not be loaded is loaded at the next attempt', (t) => {
+  const tree = makeTree(t, { 'home/x': '' });
+  const file = tree.at('late.cjs');
+  tree.write(
+    'run.mjs',
+    `import { writeFileSync } from 'node:fs';
+import { loadFile } from ${JSON.stringify(LOADER)};
+const [file, text] = process.argv.slice(2);
+const attempt = () => { try { return loadFile(file).word; } catch (error) { return error.code ?? error.message; } };
+const words = [attempt()];
+writeFileSync(file, '(function () { throw new Error("half"); })');
+words.push(attempt());
+writeFileSync(file, text);
+words.push(attempt(), attempt());
+process.stdout.write(words.join(' '));
+`,
+  );
+  const text = '(function (exports) { exports.word = "whole"; })';
+  const { stdout, stderr } = spawnSync(process.execPath, [tree.at('run.mjs'), file, text], {
+    env: { PATH: process.env.PATH, HOME: tree.at('home') },
+    encoding: 'utf8',
+  });
+  assert.equal(stdout, 'ENOENT half whole whole', stderr);
+});

@@ -32,7 +32,7 @@ export function setMember(text: string, path: readonly string[], value: unknown)
   );
 }
 
-/** The text with an object at `path` that has exactly the members of `entry`. In one that is there the others stay. */
+/** The text with an object at `path` that has exactly the members of `entry`. Members that are equal already keep their text. */
 export function setMembers(text: string, path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const known = text.trim() === '' ? undefined : valueAt(parseJsonc(text).value, path);
   if (!isObject(known)) return setMember(text, path, entry);

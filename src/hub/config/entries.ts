@@ -148,7 +148,7 @@ export function inactiveConfig(name: string, from: string, state: InactiveState,
   return withKey({ name: short, from, target, timeout: 0, connectTimeout: 0, filter, secrets: [] });
 }
 
-/** The same under the name that the server is served by; undefined when its own name has a fault. */
+/** The same under the name that the server is served by. `name`: undefined when that of its configuration has a fault. */
 export function renamed(config: UpstreamConfig, written: string, name: string | undefined): UpstreamConfig {
   if (name === undefined || name === written) return config;
   return { ...config, name, written, key: `${name} ${config.key}` };

@@ -1,7 +1,8 @@
 /**
  * The names of upstream servers: those of their configuration, and those they are served under.
  * Owns: which names there may be, and how other names are changed. Leaves alone: the names of their tools (upstream/).
- * Always true: a name that needs no change keeps it; no two servers are served under one name.
+ * Always true: no two servers are served under one name; a name that needs no change keeps it, unless a server of an
+ * earlier group has it: a file that is not trusted must not rename the servers of others.
  */
 import { cut, HASH_LENGTH, hashOf } from '../../text.ts';
 import { MAX_SERVER_NAME } from './limits.ts';

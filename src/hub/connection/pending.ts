@@ -2,6 +2,7 @@
  * The requests of one connection that wait for their responses, and the one timer for all their timeouts: a timer for
  * each would take longer than the rest of a small call.
  * Leaves alone: what happens to a request when its time is over (rpc-client.ts).
+ * Always true: the timer fires no later than the earliest deadline of a request that waits.
  */
 import type { Params } from '../../protocol/index.ts';
 import { type Cancellation, MAX_TIMER_MS } from '../../wait.ts';
@@ -66,8 +67,8 @@ export class PendingRequests {
     return pending;
   }
 
-  /** The ids of all. Stops the timer: the caller must take them. */
-  idsOfAll(): readonly unknown[] {
+  /** Stops the timer and gives the ids of all, which the caller must take. */
+  stop(): readonly unknown[] {
     clearTimeout(this.#timer);
     this.#timerAt = Number.POSITIVE_INFINITY;
     return [...this.#all.keys()];

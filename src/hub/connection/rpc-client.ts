@@ -126,7 +126,7 @@ export class RpcClient {
   }
 
   #failAll(error: Error): void {
-    for (const id of this.#pending.idsOfAll()) this.#take(id)?.reject(error);
+    for (const id of this.#pending.stop()) this.#take(id)?.reject(error);
   }
 
   #cancel(id: unknown, reason: string, message: string): void {

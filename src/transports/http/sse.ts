@@ -38,11 +38,11 @@ export function createSseEndpoint(handle: Handle, keepAliveMs: number): Endpoint
     const found = sessions.get(id);
     if (!found) return refuse(response, 404, OVER);
     const { session, stream } = found;
-    if (session.calls.size >= MAX_IN_FLIGHT)
-      return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
     await useBody(request, response, async (text) => {
-      // The stream may have closed while the body was being read.
+      // The stream may have closed, and other calls begun, while the body was being read.
       if (session.ended.aborted) return refuse(response, 404, OVER);
+      if (session.calls.size >= MAX_IN_FLIGHT)
+        return refuse(response, 503, 'too much is in flight', { 'retry-after': '1' });
       sendNothing(response, 202);
       await handle(session, text, { reply: stream.reply, notify: stream.send });
     });

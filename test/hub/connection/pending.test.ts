@@ -84,7 +84,7 @@ test('a timeout that is longer than any timer can be is not over at once', (t) =
 test('no timer is left when all requests are taken together', (t) => {
   const { requests, add, tick } = start(t);
   add(1, 50);
-  for (const id of requests.idsOfAll()) requests.take(id);
+  for (const id of requests.stop()) requests.take(id);
   assert.deepEqual(tick(100), []);
   add(2, 50);
   assert.deepEqual(tick(50), [2]);

@@ -120,6 +120,18 @@ test('no client can have more in flight than the limit', async (t) => {
   stream.close();
 });
 
+test('nor when all calls arrive at once', async (t) => {
+  const server = await startSlow(t);
+  const stream = await openStream(t, server.url);
+  const { data } = await stream.next();
+  const post = (id: number) => ask(new URL(data, server.url).href, { body: { ...waitLegacy, id } });
+  const replies = await Promise.all(Array.from({ length: MAX_IN_FLIGHT + 100 }, (_, id) => post(id)));
+  const statuses = replies.map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 202).length, MAX_IN_FLIGHT);
+  assert.equal(statuses.filter((status) => status === 503).length, 100);
+  stream.close();
+});
+
 test('verbs and paths of streamable HTTP are not served', async (t) => {
   const { url, at } = await start(t);
   const { status, headers } = await ask(url, { body: initialize() });
