@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { deadlineOf, type Pending, PendingRequests } from '../../../src/hub/connection/pending.ts';
+import { stopClock } from '../../harness/clock.ts';
 
 /** Time passes only by `tick`. */
 function start(t: TestContext) {
   let now = 1000;
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  stopClock(t);
   t.mock.method(performance, 'now', () => now);
   const expired: unknown[] = [];
   const requests = new PendingRequests((id) => {
