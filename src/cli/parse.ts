@@ -7,6 +7,7 @@ import type { SkillwireOptions } from '../config.ts';
 import { messageOf } from '../log.ts';
 import { nearest } from '../skills/nearest.ts';
 import { TOOL_NAMES, type ToolName } from '../tools/table.ts';
+import { MAX_TIMER_MS } from '../wait.ts';
 import type { Option, OptionTable, STDIO_OPTIONS } from './options.ts';
 
 /** A mistake on the command line: one line on stderr, exit 2. */
@@ -164,11 +165,8 @@ const SHAPES: ReadonlyMap<string, readonly [shape: RegExp, what: string]> = new 
   ['URL', [/^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i, 'scheme://host[:port]']],
 ]);
 
-// The longest timeout that Node takes.
-const LARGEST = 2 ** 31 - 1;
-
 function textValue(name: string, option: Option, text: string): string | number {
-  const { hint = '', choices = hint.split('|'), least = 0, most = LARGEST } = option;
+  const { hint = '', choices = hint.split('|'), least = 0, most = MAX_TIMER_MS } = option;
   const refusal = (what: string, near = '') => new UsageError(`--${name} must be ${what}, not "${text}"${near}`);
   if (hint === 'N' || hint === 'MS') {
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;

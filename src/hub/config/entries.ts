@@ -10,6 +10,7 @@ import { asError, messageOf } from '../../log.ts';
 import { isObject } from '../../protocol/index.ts';
 import { type Patterns, splitPatterns } from '../../skills/patterns.ts';
 import { shorten } from '../../text.ts';
+import { MAX_TIMER_MS } from '../../wait.ts';
 import type { HttpTarget } from '../connection/http-client.ts';
 import type { StdioTarget } from '../connection/stdio.ts';
 import { expand, type Variables } from './expand.ts';
@@ -65,7 +66,7 @@ const milliseconds = v.pipe(
   v.number('must be a number of milliseconds'),
   v.integer('must be a whole number of milliseconds'),
   v.minValue(1, 'must be at least 1'),
-  v.maxValue(2 ** 31 - 1, 'must be less than 2^31'),
+  v.maxValue(MAX_TIMER_MS, 'must be less than 2^31'),
 );
 
 const common = {
