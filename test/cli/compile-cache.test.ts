@@ -13,7 +13,6 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import * as zlib from 'node:zlib';
 import { MOST_CACHES, WRITE_AFTER_MS } from '../../src/cli/compile-cache.ts';
 import { makeTree } from '../harness/tree.ts';
 
@@ -60,21 +59,13 @@ setTimeout(() => {}, Number(process.argv[3] ?? 0));
   return { tree, file, directory, run, runAndKeep, caches };
 }
 
-/** The parts of a cache file: checksum, key, compiled code. */
+/** The parts of a cache file, in which the compiled code stands twice. */
 function split(bytes: Buffer) {
-  const first = bytes.indexOf('\n');
-  const second = bytes.indexOf('\n', first + 1);
-  return { key: bytes.subarray(first + 1, second), code: bytes.subarray(second + 1) };
+  const end = bytes.indexOf('\n') + 1;
+  return { key: bytes.subarray(0, end), code: bytes.subarray(end, (end + bytes.length) / 2) };
 }
 
-function withChecksum(key: Buffer, code: Buffer): Buffer {
-  const rest = Buffer.concat([key, Buffer.from('\n'), code]);
-  return Buffer.concat([Buffer.from(`${zlib.crc32(rest).toString(16).padStart(8, '0')}\n`), rest]);
-}
-
-const skip = typeof process.getBuiltinModule === 'function' ? false : 'this Node keeps nothing';
-
-test('the compiled form is kept for this user alone, and is used by the next start', { skip }, (t) => {
+test('the compiled form is kept for this user alone, and is used by the next start', (t) => {
   const { directory, run, runAndKeep, caches } = makeProgram(t);
   const kept = runAndKeep();
   assert.equal(statSync(directory).mode & 0o777, 0o700);
@@ -86,7 +77,7 @@ test('the compiled form is kept for this user alone, and is used by the next sta
   assert.deepEqual(caches(), [kept]);
 });
 
-test('a changed program of equal length is compiled again, also with its old times', { skip }, (t) => {
+test('a changed program of equal length is compiled again, also with its old times', (t) => {
   const { file, run, runAndKeep } = makeProgram(t);
   runAndKeep();
   const { atime, mtime } = statSync(file);
@@ -95,14 +86,14 @@ test('a changed program of equal length is compiled again, also with its old tim
   assert.equal(run(), 'two');
 });
 
-test('compiled code of another owner, or that others may write, is not used', { skip }, (t) => {
+test('compiled code of another owner, or that others may write, is not used', (t) => {
   const one = makeProgram(t);
   const other = makeProgram(t);
   writeFileSync(other.file, programText('bad'));
   const kept = one.runAndKeep();
   const { code } = split(readFileSync(other.runAndKeep()));
   // Code of other source of equal length, under the right key: V8 would run it.
-  writeFileSync(kept, withChecksum(split(readFileSync(kept)).key, code));
+  writeFileSync(kept, Buffer.concat([split(readFileSync(kept)).key, code, code]));
   assert.equal(one.run(), 'bad', 'it is what the checks below protect from');
   for (const mode of [0o660, 0o606, 0o644]) {
     chmodSync(kept, mode);
@@ -114,7 +105,7 @@ test('compiled code of another owner, or that others may write, is not used', { 
   assert.equal(one.run(), 'one', 'another owner');
 });
 
-test('no damage to the file changes what the program does', { skip }, (t) => {
+test('no damage to the file changes what the program does', (t) => {
   const { run, runAndKeep } = makeProgram(t);
   const kept = runAndKeep();
   const whole = readFileSync(kept);
@@ -137,7 +128,7 @@ test('no damage to the file changes what the program does', { skip }, (t) => {
   assert.equal(run(), 'one', 'empty');
 });
 
-test('where nothing can be written, or with SKILLWIRE_CACHE=off, nothing is kept', { skip }, (t) => {
+test('where nothing can be written, or with SKILLWIRE_CACHE=off, nothing is kept', (t) => {
   const { tree, run } = makeProgram(t);
   tree.write('home/.cache', 'a file where the directory would be');
   assert.equal(run(WRITE_AFTER_MS + 500), 'one');
@@ -146,7 +137,7 @@ test('where nothing can be written, or with SKILLWIRE_CACHE=off, nothing is kept
   assert.deepEqual(off.caches(), []);
 });
 
-test('the oldest of many are removed', { skip }, (t) => {
+test('the oldest of many are removed', (t) => {
   const { directory, tree, runAndKeep, caches } = makeProgram(t);
   for (let nth = 0; nth < MOST_CACHES + 4; nth++) {
     const path = tree.write(`home/.cache/skillwire/old-${nth}.bin`, 'x');
