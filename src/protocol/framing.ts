@@ -34,12 +34,12 @@ export function createLineSplitter(events: LineEvents, limit = MAX_LINE) {
     if (partial.size() === 0 && !dropped && rest.length <= limit) return void deliverOne(rest);
     keep(rest);
     if (!dropped) return void deliverOne(partial.take());
-    events.tooLong(limit, idIn(LOOSE_UTF8.decode(dropped.start), LOOSE_UTF8.decode(dropped.end)));
+    events.tooLong(limit, idIn(looseText(dropped.start), looseText(dropped.end)));
     dropped = undefined;
   }
 
   function deliverOne(bytes: Uint8Array): void {
-    if (!deliver(bytes)) events.notText(LOOSE_UTF8.decode(bytes));
+    if (!deliver(bytes)) events.notText(looseText(bytes));
   }
 
   /** Lines that came whole are decoded together: to decode each takes as long as to parse it. False: not UTF-8. */
@@ -110,7 +110,7 @@ const NOTHING = new Uint8Array();
 // Most messages fit, and need room once.
 const LEAST_ROOM = 256;
 // A line may be cut in the middle of a character.
-const LOOSE_UTF8 = new TextDecoder();
+const looseText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 interface Ends {
   readonly start: Uint8Array;

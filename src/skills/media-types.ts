@@ -5,7 +5,8 @@ export const DIRECTORY_TYPE = 'inode/directory';
 
 /** Undefined for an unknown extension. */
 export function typeOfName(path: string): string | undefined {
-  return TYPES.get(posix.extname(path).toLowerCase());
+  types ??= typesByEnding();
+  return types.get(posix.extname(path).toLowerCase());
 }
 
 /** The text of UTF-8 bytes, byte order mark included; undefined for other bytes. */
@@ -81,6 +82,12 @@ const ENDINGS = {
   'font/woff2': '.woff2',
 };
 
-const TYPES: ReadonlyMap<string, string> = new Map(
-  Object.entries(ENDINGS).flatMap(([type, endings]) => endings.split(' ').map((ending) => [ending, type])),
-);
+// Made when first needed: no list needs it, and it would take longer than most modules to load.
+let types: ReadonlyMap<string, string> | undefined;
+
+function typesByEnding(): ReadonlyMap<string, string> {
+  const pairs = Object.entries(ENDINGS).flatMap(([type, endings]) =>
+    endings.split(' ').map((ending) => [ending, type] as const),
+  );
+  return new Map(pairs);
+}

@@ -177,6 +177,25 @@ async function settledWithin(milliseconds: number, promises: readonly Promise<un
   clearTimeout(timer);
 }
 
+/** Long pieces as they are, short ones copied together: a system call with many pieces takes longer. */
+function joinShort(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  let short: Uint8Array[] = [];
+  const join = () => {
+    if (short.length > 0) chunks.push(Buffer.concat(short));
+    short = [];
+  };
+  for (const piece of pieces) {
+    if (piece.length < LONG_PIECE) short.push(piece);
+    else {
+      join();
+      chunks.push(piece);
+    }
+  }
+  join();
+  return chunks;
+}
+
 /** Writes lines to the output; those of one turn of the event loop leave together. */
 function createWriter(output: Writable) {
   let taken = 0;
@@ -199,19 +218,16 @@ function createWriter(output: Writable) {
     if (turnBytes > LARGE_WRITE) flush();
   }
 
-  /** A long piece leaves as it is. Short ones are copied together: a system call with many pieces takes longer. */
   function flush(): void {
     const pieces = turn;
     turn = [];
     turnBytes = 0;
     if (pieces.length === 0 || life.signal.aborted || !output.writable) return;
-    output.cork();
-    for (let at = 0; at < pieces.length; ) {
-      const from = at;
-      while ((pieces[at]?.length ?? LONG_PIECE) < LONG_PIECE) at++;
-      output.write(at === from ? pieces[at++] : Buffer.concat(pieces.slice(from, at)), countTaken);
-    }
-    output.uncork();
+    const chunks = joinShort(pieces);
+    // Only for several: a corked output makes a list of what it writes.
+    if (chunks.length > 1) output.cork();
+    for (const chunk of chunks) output.write(chunk, countTaken);
+    if (chunks.length > 1) output.uncork();
   }
 
   return {
