@@ -16,17 +16,20 @@ export const main = () =>
   runProgram({
     name: 'skillwire-stdio',
     about: 'every agent skill on this machine behind one MCP server, on stdin and stdout',
-    commands: [
-      {
-        name: 'serve',
-        aliases: ['mcp', 'mcp-server'],
-        help: 'Serve MCP on stdin and stdout.',
-        options: STDIO_OPTIONS,
-        examples: ['skillwire-stdio --skill-dir ~/my-skills'],
-        run: serve,
-      } satisfies Command<typeof STDIO_OPTIONS>,
-    ],
+    main: SERVE,
+    commands: async () => [SERVE],
   });
+
+// --- internal ---
+
+const SERVE = {
+  name: 'serve',
+  aliases: ['mcp', 'mcp-server'],
+  help: 'Serve MCP on stdin and stdout.',
+  options: STDIO_OPTIONS,
+  examples: ['skillwire-stdio --skill-dir ~/my-skills'],
+  run: serve,
+} satisfies Command<typeof STDIO_OPTIONS>;
 
 async function serve(values: Values<typeof STDIO_OPTIONS>): Promise<void> {
   const log = createStderrLog(values);

@@ -6,12 +6,12 @@
  */
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
-import type { CheckValues } from './all-options.ts';
 import { findChecked } from './check/files.ts';
 import { inspect, type PlacedFinding, placeAll } from './check/inspect.ts';
 import { countOf, reportText } from './check/report.ts';
 import type { Severity } from './check/rules.ts';
 import { wantsNoColours, workingDirectory } from './process.ts';
+import type { CheckValues } from './view-options.ts';
 
 /** Gives the exit code: 1 when there are errors, or with --strict warnings. */
 export async function check(values: CheckValues, words: readonly string[]): Promise<number> {

@@ -5,8 +5,10 @@ import type { Syntax, Values } from './parse.ts';
 export interface Program {
   readonly name: string;
   readonly about: string;
-  /** The first one is the default. */
-  readonly commands: readonly Command[];
+  /** The one that is meant when none is named. */
+  readonly main: Command;
+  /** All, the main one first. Loaded when the main one is not enough: most starts name no command. */
+  commands(): Promise<readonly Command[]>;
 }
 
 export interface Command<T extends OptionTable = OptionTable> extends Syntax {
@@ -16,4 +18,9 @@ export interface Command<T extends OptionTable = OptionTable> extends Syntax {
   readonly examples: readonly string[];
   /** A number is the exit code. */
   run(values: Values<T>, words: readonly string[]): Promise<unknown>;
+}
+
+/** Derives the type of the values from the table of options. */
+export function command<const T extends OptionTable>(one: Command<T>): Command {
+  return one;
 }

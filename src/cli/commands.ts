@@ -1,10 +1,12 @@
 /**
  * The commands of the whole program, one row each.
- * Owns: their names, arguments, options and help. Leaves alone: what they do; the file of a command other than `serve` is
- * loaded when the command is given.
+ * Owns: the names, arguments and help of those besides `serve`. Leaves alone: what they do; the file of a command is loaded
+ * when the command is given.
  */
+import { type Command, command } from './command.ts';
+import { GENERAL_OPTIONS } from './options.ts';
+import { SERVE } from './serve.ts';
 import {
-  ALL_OPTIONS,
   CHECK_OPTIONS,
   LIST_OPTIONS,
   SEARCH_OPTIONS,
@@ -12,21 +14,10 @@ import {
   SHOW_OPTIONS,
   TRY_OPTIONS,
   VIEW_OPTIONS,
-} from './all-options.ts';
-import type { Command } from './command.ts';
-import { GENERAL_OPTIONS, type OptionTable } from './options.ts';
-import { serve } from './serve.ts';
+} from './view-options.ts';
 
-/** The first one is the default. */
 export const COMMANDS: readonly Command[] = [
-  command({
-    name: 'serve',
-    aliases: ['mcp', 'mcp-server'],
-    help: 'Serve MCP, on stdin and stdout unless --transport says otherwise (the default).',
-    options: ALL_OPTIONS,
-    examples: ['skillwire --skill-dir ~/my-skills', 'skillwire --transport http --port 3333', 'skillwire --hub'],
-    run: serve,
-  }),
+  SERVE,
   command({
     name: 'list',
     help: 'List the skills that an agent is told of, with the options of the server that it talks to.',
@@ -95,10 +86,3 @@ export const COMMANDS: readonly Command[] = [
     run: async (_values, words) => (await import('./trust.ts')).trustProject(words),
   }),
 ];
-
-// --- internal ---
-
-/** Derives the type of the values from the table of options. */
-function command<const T extends OptionTable>(one: Command<T>): Command {
-  return one;
-}

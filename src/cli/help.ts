@@ -7,7 +7,13 @@ import type { Command, Program } from './command.ts';
 import { type OptionTable, optionRows } from './options.ts';
 
 /** The help of one command when the arguments name it, else that of the program with the options of its default command. */
-export function helpOf(program: Program, argv: readonly string[], command: Command): string {
+export function helpOf(
+  { name, about }: Program,
+  commands: readonly Command[],
+  argv: readonly string[],
+  command: Command,
+): string {
+  const program = { name, about, commands };
   const isNamed = [command.name, ...(command.aliases ?? [])].some((name) => argv.includes(name));
   return isNamed || program.commands.length === 1 ? commandHelp(program, command) : programHelp(program, command);
 }
@@ -31,10 +37,14 @@ export function wrapped(text: string, width: number, measure = (part: string) =>
 
 // --- internal ---
 
+interface Helped extends Pick<Program, 'name' | 'about'> {
+  readonly commands: readonly Command[];
+}
+
 // Fits into most terminals.
 const WIDTH = 100;
 
-function programHelp({ name, about, commands }: Program, { options }: Command): string {
+function programHelp({ name, about, commands }: Helped, { options }: Command): string {
   const usage = commands.map((one, at) => [usageOf(name, one, at === 0), one.help + alsoCalled(one)] as const);
   return sections([
     `${name}: ${about}.`,
@@ -45,7 +55,7 @@ function programHelp({ name, about, commands }: Program, { options }: Command): 
   ]);
 }
 
-function commandHelp({ name, commands }: Program, command: Command): string {
+function commandHelp({ name, commands }: Helped, command: Command): string {
   const examples = command.examples.map((example) => `  ${example}`);
   return sections([
     `${usageOf(name, command, command === commands[0])} [options]`,

@@ -6,12 +6,12 @@ import { settingsFrom } from '../config.ts';
 import type { Skill, Snapshot } from '../index.ts';
 import { explainNone } from '../skills/absent.ts';
 import { oneLine, printable } from '../text.ts';
-import type { LIST_OPTIONS } from './all-options.ts';
 import { grouped, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
 import { commandLine } from './self-command.ts';
 import { dataOf, originOf } from './skill-data.ts';
 import { viewOptions, withView } from './view.ts';
+import type { LIST_OPTIONS } from './view-options.ts';
 
 type ListValues = Values<typeof LIST_OPTIONS>;
 

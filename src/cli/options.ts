@@ -5,7 +5,7 @@
  */
 import { DEFAULT_INTERVAL_MS, WATCHED_INTERVAL_MS } from '../catalog/limits.ts';
 import { DEFAULT_BUDGET, GENERAL_BUDGET } from '../methods/host-profiles.ts';
-import { TOOL_NAMES } from '../tools/table.ts';
+import { TOOL_NAMES } from '../tools/instructions.ts';
 
 export interface Option {
   readonly type: 'string' | 'boolean';

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { SkillwireOptions } from '../config.ts';
 import { messageOf } from '../log.ts';
 import { nearest } from '../skills/nearest.ts';
-import { TOOL_NAMES, type ToolName } from '../tools/table.ts';
+import { TOOL_NAMES, type ToolName } from '../tools/instructions.ts';
 import { MAX_TIMER_MS } from '../wait.ts';
 import type { Option, OptionTable, STDIO_OPTIONS } from './options.ts';
 
@@ -34,12 +34,18 @@ export interface Syntax {
   readonly options: OptionTable;
 }
 
+/** Arguments without any word, which mean the main command; undefined for others, and for those with a mistake. */
+export function readPlainArguments<T extends Syntax>(argv: readonly string[], command: T) {
+  try {
+    const { values, positionals } = parseStrictly(argv, command.options);
+    return positionals.length === 0 ? { command, values, words: [] } : undefined;
+  } catch {
+    return undefined; // `readArguments` finds the command that has the option, or names the mistake.
+  }
+}
+
 /** The command that the arguments name, its values, which are not checked yet, and the words after its name. */
 export function readArguments<T extends Syntax>(argv: readonly string[], commands: readonly T[]) {
-  const [first] = commands;
-  // Most starts give no word. Then the first command is meant, and parsing once is enough.
-  const plain = first && tryParse(argv, first.options);
-  if (first && plain?.positionals.length === 0) return { command: first, values: plain.values, words: [] };
   const command = commandIn(argv, commands);
   return { command, ...splitArguments(argv, command, commands) };
 }
@@ -125,14 +131,6 @@ type Given = ReturnType<typeof parse>['values'][string];
 
 const parseStrictly = (argv: readonly string[], options: OptionTable) =>
   parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
-
-function tryParse(argv: readonly string[], options: OptionTable) {
-  try {
-    return parseStrictly(argv, options);
-  } catch {
-    return undefined; // An option of another command, or a mistake, of which the way below tells.
-  }
-}
 
 function parse(argv: readonly string[], { name, options }: Syntax, commands: readonly Syntax[]) {
   try {

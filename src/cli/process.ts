@@ -9,7 +9,7 @@ import { printable } from '../text.ts';
 import { VERSION } from '../version.ts';
 import type { Program } from './command.ts';
 import type { STDIO_OPTIONS } from './options.ts';
-import { checkedValues, checkWords, readArguments, UsageError, type Values } from './parse.ts';
+import { checkedValues, checkWords, readArguments, readPlainArguments, UsageError, type Values } from './parse.ts';
 import { commandLine } from './self-command.ts';
 
 /** Runs the command that the command line names; a UsageError becomes one line on stderr. */
@@ -17,7 +17,6 @@ export async function runProgram(program: Program): Promise<void> {
   // The reader of our output may close it at any time; that is not an error of ours.
   process.stdout.on('error', () => {});
   const argv = process.argv.slice(2);
-  const { commands } = program;
   if (isOldNode()) {
     const { execPath, version } = process;
     process.stderr.write(`skillwire: Node 20.12 or later is needed, and ${printable(execPath)} is ${version}\n`);
@@ -25,9 +24,11 @@ export async function runProgram(program: Program): Promise<void> {
     return;
   }
   try {
-    const { command, values, words } = readArguments(argv, commands);
+    const plain = readPlainArguments(argv, program.main);
+    const { command, values, words } = plain ?? readArguments(argv, await program.commands());
     if (values.version) process.stdout.write(`${VERSION}\n`);
-    else if (values.help) process.stdout.write((await import('./help.ts')).helpOf(program, argv, command));
+    else if (values.help)
+      process.stdout.write((await import('./help.ts')).helpOf(program, await program.commands(), argv, command));
     else {
       checkWords(words, command);
       const code = await command.run(checkedValues(command.options, values), words);

@@ -8,11 +8,11 @@ import { oneLine } from '../text.ts';
 import { SEARCH_INPUT } from '../tools/search.ts';
 import { countOf } from '../tools/summary.ts';
 import { checkedArguments } from '../tools/tool.ts';
-import type { SEARCH_OPTIONS } from './all-options.ts';
 import { clip, type Output, openOutput, paragraph } from './output.ts';
 import { UsageError, type Values } from './parse.ts';
 import { dataOf, originOf } from './skill-data.ts';
 import { withView } from './view.ts';
+import type { SEARCH_OPTIONS } from './view-options.ts';
 
 /** Gives the exit code: 1 when nothing was found. */
 export async function search(values: Values<typeof SEARCH_OPTIONS>, words: readonly string[]): Promise<number> {

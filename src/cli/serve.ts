@@ -3,21 +3,31 @@
  * Owns: the choice of the transport. Leaves alone: signals and exit (process.ts), what is served (server.ts).
  */
 import { DEFAULT_ADDRESS } from '../config.ts';
-import { createSkillwire, type Skillwire } from '../index.ts';
 import type { Log } from '../log.ts';
-import { type AllValues, allOptions, optionFaults } from './all-options.ts';
+import { createSkillwire, type Skillwire } from '../skillwire.ts';
+import { ALL_OPTIONS, type AllValues, allOptions, optionFaults } from './all-options.ts';
+import { command } from './command.ts';
 import { UsageError } from './parse.ts';
 import { createStderrLog, explainTerminal, serveUntilStopped, workingDirectory } from './process.ts';
 
-export async function serve(values: AllValues): Promise<void> {
+export const SERVE = command({
+  name: 'serve',
+  aliases: ['mcp', 'mcp-server'],
+  help: 'Serve MCP, on stdin and stdout unless --transport says otherwise (the default).',
+  options: ALL_OPTIONS,
+  examples: ['skillwire --skill-dir ~/my-skills', 'skillwire --transport http --port 3333', 'skillwire --hub'],
+  run: serve,
+});
+
+// --- internal ---
+
+async function serve(values: AllValues): Promise<void> {
   const log = createStderrLog(values);
   const options = { ...allOptions(values), cwd: workingDirectory(), env: process.env, log };
   for (const { where, what } of optionFaults(values)) log.warn(`${where} ${what}`);
   const create = () => createSkillwire(options);
-  await serveUntilStopped(log, (stop) => SERVE[values.transport]({ values, create, stop, log }));
+  await serveUntilStopped(log, (stop) => BY_TRANSPORT[values.transport]({ values, create, stop, log }));
 }
-
-// --- internal ---
 
 interface Serving {
   readonly values: AllValues;
@@ -26,7 +36,7 @@ interface Serving {
   readonly log: Log;
 }
 
-const SERVE: Readonly<Record<AllValues['transport'], (serving: Serving) => Promise<void>>> = {
+const BY_TRANSPORT: Readonly<Record<AllValues['transport'], (serving: Serving) => Promise<void>>> = {
   stdio: servePipes,
   http: (serving) => serveHttp(serving, 'serveHttp'),
   sse: (serving) => serveHttp(serving, 'serveSse'),

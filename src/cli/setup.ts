@@ -10,7 +10,6 @@ import { SyntaxFault } from '../files/scanner.ts';
 import { hostFiles, type System } from '../hub/config/hosts.ts';
 import { messageOf } from '../log.ts';
 import { printable, printableJson } from '../text.ts';
-import type { SetupValues } from './all-options.ts';
 import { hintFor, UsageError } from './parse.ts';
 import { workingDirectory } from './process.ts';
 import { isThere } from './replace-file.ts';
@@ -18,6 +17,7 @@ import { withEntry, withoutEntry } from './setup/client-entry.ts';
 import { deleteClientFile, newestBackup, readClientFile, replaceClientFile } from './setup/client-file.ts';
 import { CLIENTS, type ClientEntry, ENTRY_NAME, type SetupClient } from './setup/clients.ts';
 import { httpEntry, stdioEntry } from './setup/server-entry.ts';
+import type { SetupValues } from './view-options.ts';
 
 /** `words`: the name of a client, then options of the server. */
 export async function setup(values: SetupValues, [name, ...options]: readonly string[]): Promise<number> {

@@ -4,12 +4,12 @@
  */
 import type { ManifestFile, ManifestReading } from '../model.ts';
 import { echo, printable } from '../text.ts';
-import type { SHOW_OPTIONS } from './all-options.ts';
 import { connectAs } from './client.ts';
 import { createOutput, grouped, openOutput } from './output.ts';
 import type { Values } from './parse.ts';
 import { dataOf } from './skill-data.ts';
 import { type View, withView } from './view.ts';
+import type { SHOW_OPTIONS } from './view-options.ts';
 
 /** Gives the exit code. */
 export async function show(values: Values<typeof SHOW_OPTIONS>, [name = '']: readonly string[]): Promise<number> {

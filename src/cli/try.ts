@@ -5,12 +5,12 @@
 import { knownHosts } from '../methods/host-profiles.ts';
 import { nearest } from '../skills/nearest.ts';
 import { oneLine, printable } from '../text.ts';
-import type { TRY_OPTIONS } from './all-options.ts';
 import { connectAs } from './client.ts';
 import { grouped, hanging, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
 import { toolListOf } from './tool-lists.ts';
 import { type View, withView } from './view.ts';
+import type { TRY_OPTIONS } from './view-options.ts';
 
 /** Gives the exit code: 1 when the skill cannot be loaded. */
 export async function tryHost(values: Values<typeof TRY_OPTIONS>, [name]: readonly string[]): Promise<number> {

@@ -3,13 +3,16 @@
  * Owns: its start and end, and the line of progress while it works. Leaves alone: what is looked at, and the output.
  * Always true: the progress is erased, and every upstream server has ended, before the command writes its output.
  */
-import { createSkillwire, type Skillwire, type SkillwireOptions, type Snapshot } from '../index.ts';
+import type { SkillwireOptions } from '../config.ts';
 import { createLog, type Log } from '../log.ts';
+import type { Snapshot } from '../model.ts';
+import { createSkillwire, type Skillwire } from '../skillwire.ts';
 import { printable } from '../text.ts';
 import { type Clock, systemClock } from '../wait.ts';
-import { allOptions, type ViewValues } from './all-options.ts';
+import { allOptions } from './all-options.ts';
 import { clip, type Screen } from './output.ts';
 import { createStderrLog, workingDirectory } from './process.ts';
+import type { ViewValues } from './view-options.ts';
 
 export interface View {
   readonly skillwire: Skillwire;

@@ -6,10 +6,11 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { System } from '../../hub/config/hosts.ts';
-import { ALL_OPTIONS, allOptions, DEFAULT_URL, type SetupValues } from '../all-options.ts';
+import { ALL_OPTIONS, allOptions, DEFAULT_URL } from '../all-options.ts';
 import type { OptionTable } from '../options.ts';
 import { checkedValues, checkWords, splitArguments, UsageError } from '../parse.ts';
 import { inShell, selfCommand } from '../self-command.ts';
+import type { SetupValues } from '../view-options.ts';
 import type { ClientEntry, SetupClient } from './clients.ts';
 
 interface ServerEntry {
