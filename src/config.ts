@@ -1,7 +1,7 @@
 /**
  * The options of `createSkillwire` and their defaults, as one table.
  * Owns: names, defaults, and what each takes. Leaves alone: the command line's names for them (cli/options.ts), the
- * members of sources (index.ts).
+ * members of sources (skillwire.ts).
  */
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import type { HostOptions } from './methods/host-profiles.ts';
 import type { Source } from './model.ts';
 import { nearest } from './skills/nearest.ts';
 import { splitPatterns } from './skills/patterns.ts';
-import { TOOL_NAMES, type ToolName } from './tools/table.ts';
+import { TOOL_NAMES, type ToolName } from './tools/instructions.ts';
 import { MAX_TIMER_MS } from './wait.ts';
 
 /** Hosts whose configuration can be imported. Where they keep it is known to the hub alone. */

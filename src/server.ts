@@ -1,30 +1,26 @@
 /**
- * One MCP server, put together from sources, registry, methods and eras.
- * Owns: the wiring, when it starts and ends. Leaves alone: how messages come and go (transports/), which sources there
- * are besides the skills of this machine (index.ts adds the hub).
+ * One MCP server: the answer to the handshake, and when everything behind the other methods is loaded, started and ended.
+ * Leaves alone: how messages come and go (transports/), the other methods (service.ts), which sources there are besides
+ * the skills of this machine (skillwire.ts).
+ * Always true: a handshake waits neither for the skills nor for the code that serves them; every other message does.
  */
 import { createRegistry, type Registry } from './catalog/registry.ts';
-import { createRefreshReport } from './catalog/report.ts';
-import { startTriggers } from './catalog/triggers.ts';
 import type { Settings } from './config.ts';
 import { stackOf } from './log.ts';
-import { completeMethod } from './methods/completion.ts';
 import { cancelled, createClientReport, discoverMethod, handshakeMethods } from './methods/lifecycle.ts';
-import type { Feature } from './methods/lists.ts';
-import { setLevelMethod } from './methods/logging.ts';
-import { createShowTo } from './methods/own-skills.ts';
-import { createPrompts } from './methods/prompts.ts';
-import { createResources } from './methods/resources.ts';
-import { createSkillsExtension } from './methods/skills-extension.ts';
-import { createSubscribers } from './methods/subscribers.ts';
-import { legacySubscriptions, listenMethod } from './methods/subscriptions.ts';
-import { createTools } from './methods/tools.ts';
-import type { Problem, Snapshot, Source, UpstreamStatus } from './model.ts';
-import { createDispatcher, type Handle, legacyEra, modernEra, type Peer, SKILLS_EXTENSION } from './protocol/index.ts';
+import { createViews, type Views } from './methods/views.ts';
+import type { Problem, Source, UpstreamStatus } from './model.ts';
+import {
+  createDispatcher,
+  decode,
+  type Era,
+  type Handle,
+  legacyEra,
+  modernEra,
+  SKILLS_EXTENSION,
+} from './protocol/index.ts';
+import type { Methods, ReportFault, Service } from './service.ts';
 import { SHUTDOWN } from './shutdown.ts';
-import { explainNone } from './skills/absent.ts';
-import { createSkillSource } from './skills/source.ts';
-import { createOwnTools, instructionsFor } from './tools/table.ts';
 import { VERSION } from './version.ts';
 
 export interface Server {
@@ -49,30 +45,41 @@ export interface Server {
 /** `added`: the sources besides the skills of this machine. */
 export function createServer(settings: Settings, added: readonly Source[]): Server {
   const { log } = settings;
-  const report: Report = (what) => (error) => log.error(`${what} failed: ${stackOf(error)}`);
-  const sources: readonly Source[] = [createSkillSource(settings), ...added];
+  const report: ReportFault = (what) => (error) => log.error(`${what} failed: ${stackOf(error)}`);
+  const sources: readonly Source[] = [lateSkills(settings), ...added];
   const registry = createRegistry(sources, settings);
-  const { handle, tools, skills, subscribers } = createMethods(settings, sources, registry, report);
-  const problemsOf = (snapshot: Snapshot) => [...snapshot.problems, ...skills.problems(snapshot)];
-  const status = () => sources.flatMap((source) => source.status?.() ?? []);
-  const endSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
-  const explainEmpty = (snapshot: Snapshot) => {
-    for (const { where, what } of explainNone(snapshot, settings)) log.warn(`${where}: ${what}`);
-  };
-  let graceTimer: NodeJS.Timeout | undefined;
+  const views = createViews(settings);
+  const erasWith = createHandshake(settings, views);
+  const handleIn = (eras: readonly Era[]) => createDispatcher(eras, (method, error) => report(method)(error));
+  const handshake = erasWith({ modern: [], legacy: [], legacyNotifications: [] });
+  const shakeHands = handleIn(handshake);
+  let service: Service | undefined;
+  let handle: Handle | undefined;
 
-  registry.onRefresh(createRefreshReport(log));
-  const stopTriggers = startTriggers(registry, sources, settings, log);
-  const scan = () => {
+  async function load(): Promise<Handle> {
+    const { createService } = await import('./service.ts');
+    service = createService(settings, views, sources, registry, report);
+    handle = handleIn(erasWith(service.methods));
     log.info('scanning skill directories');
     registry.refresh('start').catch(report('refresh (start)'));
-    registry.complete().then(explainEmpty).catch(report('the first lists'));
+    registry.complete().then(service.explainEmpty).catch(report('the first lists'));
+    return handle;
+  }
+  // In the first turn of the event loop messages that have arrived are read, and at its end they are answered.
+  const loaded = new Promise((turn) => setImmediate(() => setImmediate(turn))).then(load).catch((error) => {
+    report('loading')(error);
+    return shakeHands; // It answers that there is no such method.
+  });
+  const handleEarly: Handle = async (session, text, exchange) => {
+    const first = isRequestOf(handshake, text) ? shakeHands : await loaded;
+    await first(session, text, exchange);
   };
-  // The answer to a handshake does not need the skills. In the first turn of the event loop messages that have arrived are
-  // read, and at its end they are answered: the scan begins in the second.
-  setImmediate(() => setImmediate(scan));
+
+  const status = () => sources.flatMap((source) => source.status?.() ?? []);
+  const endSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
+  let graceTimer: NodeJS.Timeout | undefined;
   return {
-    handle,
+    handle: (session, text, exchange) => (handle ?? handleEarly)(session, text, exchange),
     registry,
     health(isOperator) {
       const snapshot = registry.current();
@@ -81,8 +88,8 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
         version: VERSION,
         generation: snapshot?.generation ?? 0,
         skills: snapshot?.names.listed.length ?? 0,
-        tools: snapshot ? tools.size(snapshot) : 0,
-        problems: snapshot ? problemsOf(snapshot).length : 0,
+        tools: (snapshot && service?.toolsIn(snapshot)) ?? 0,
+        problems: (snapshot && service?.problemsIn(snapshot).length) ?? 0,
         upstreams: status().map(({ name, state, reason: why, nextAttempt, tools }) => {
           const reason = isOperator ? why : undefined;
           return { name, state, reason, nextAttempt, tools };
@@ -90,15 +97,15 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
       };
     },
     async examine() {
-      const snapshot = await registry.refresh('examine');
-      await skills.examine(snapshot, new AbortController().signal);
-      return problemsOf(snapshot);
+      await loaded;
+      return service?.examine() ?? [];
     },
     status,
     stop(isSignalled) {
       const graceMs = isSignalled ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs;
-      stopTriggers();
-      subscribers.close();
+      // Requests in flight may need what is still being loaded.
+      if (service) service.stop();
+      else void loaded.then(() => service?.stop());
       // Closing an upstream server answers every call that still waits for it. `end` reports a failure of that.
       graceTimer ??= setTimeout(() => void endSources().catch(() => {}), graceMs);
     },
@@ -111,41 +118,54 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
 
 // --- internal ---
 
-/** Reports errors of one part of the program. */
-type Report = (what: string) => (error: unknown) => void;
+/** The code that finds skills is loaded with the first scan. */
+function lateSkills(settings: Settings): Source {
+  let opened: Source | undefined;
+  return {
+    name: 'skills',
+    async load() {
+      const { createSkillSource } = await import('./skills/source.ts');
+      opened ??= createSkillSource(settings);
+      return opened.load();
+    },
+    watched: () => opened?.watched?.() ?? [],
+    isUnsettled: () => opened?.isUnsettled?.() ?? false,
+  };
+}
 
-/** The methods of both eras, and what else needs them. */
-function createMethods(settings: Settings, sources: readonly Source[], registry: Registry, report: Report) {
-  const { cwd, log } = settings;
-  const own = createOwnTools(settings.tools, registry, cwd, log);
-  const showTo = createShowTo(settings);
-  const tools = createTools(registry, own, showTo, { ...settings, omitForExtension: settings.tools === 'auto' });
-  const skills = createSkillsExtension(registry, log);
-  const prompts = settings.prompts ? createPrompts(registry, showTo, settings) : undefined;
-  const features: readonly Feature[] = [tools, createResources(registry), ...(prompts ? [prompts] : [])];
-  const subscribers = createSubscribers(registry, report('a notification of changes'));
-  const legacy = legacySubscriptions(registry, subscribers, features);
+/** Gives both eras, with their handshakes and the methods besides. */
+function createHandshake({ log, prompts }: Settings, views: Views): (besides: Methods) => readonly Era[] {
   const { onHandshake, onRequest } = createClientReport(log);
+  const listed = { listChanged: true };
   const introduction = {
     server: { name: 'skillwire', version: VERSION },
     capabilities: {
-      ...Object.fromEntries(features.map(({ name }) => [name, { listChanged: true }])),
-      resources: { subscribe: true, listChanged: true },
+      tools: listed,
+      resources: { subscribe: true, ...listed },
+      ...(prompts ? { prompts: listed } : {}),
       completions: {},
       logging: {},
       extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
     },
-    instructions: (peer: Peer) => instructionsFor(tools.ownFor(peer)),
+    instructions: views.instructionsFor,
     onPeer: onHandshake,
   };
-  const complete = completeMethod(registry, prompts?.find);
-  const shared = [...features.flatMap(({ methods }) => methods), complete, ...skills.methods];
-  const modernMethods = [discoverMethod(introduction), ...shared, listenMethod(registry, subscribers, features)];
-  const legacyMethods = [...handshakeMethods(introduction), ...shared, ...legacy.methods, setLevelMethod(sources)];
-  const eras = [
-    modernEra({ methods: modernMethods, notifications: [cancelled] }, introduction.server, onRequest),
-    legacyEra({ methods: legacyMethods, notifications: [cancelled, ...legacy.notifications] }),
+  return ({ modern, legacy, legacyNotifications }) => [
+    modernEra(
+      { methods: [discoverMethod(introduction), ...modern], notifications: [cancelled] },
+      introduction.server,
+      onRequest,
+    ),
+    legacyEra({
+      methods: [...handshakeMethods(introduction), ...legacy],
+      notifications: [cancelled, ...legacyNotifications],
+    }),
   ];
-  const handle = createDispatcher(eras, (method, error) => report(method)(error));
-  return { handle, tools, skills, subscribers };
+}
+
+/** Whether the text is one request for a method that one of the eras has. */
+function isRequestOf(eras: readonly Era[], text: string): boolean {
+  const message = decode(text);
+  if (Array.isArray(message) || message.kind !== 'request') return false;
+  return eras.some(({ methods }) => methods.has(message.method));
 }

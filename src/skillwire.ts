@@ -1,7 +1,6 @@
 /**
- * `skillwire`: the server as a library.
- * Owns: which transports and which further sources a server has. Leaves alone: streams and environment, which the caller
- * passes in, and everything behind a request (server.ts).
+ * `createSkillwire`: a server, the transports that it can be reached by, and the sources besides the skills of this machine.
+ * Leaves alone: streams and environment, which the caller passes in, and everything behind a request (server.ts).
  */
 import { DEFAULT_ADDRESS, type SkillwireOptions, settingsFrom } from './config.ts';
 import { createHops, HOPS_HEADER, HOPS_VARIABLE } from './hops.ts';
@@ -12,30 +11,6 @@ import { createServer, type Server } from './server.ts';
 import { SHUTDOWN } from './shutdown.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
-
-export type { Refreshed, Registry } from './catalog/registry.ts';
-export type { SkillwireOptions } from './config.ts';
-export { createLog, type Level, type Log } from './log.ts';
-export type {
-  Contribution,
-  ListedSkill,
-  Problem,
-  Prompt,
-  Resolution,
-  Resource,
-  Skill,
-  Snapshot,
-  Source,
-  Template,
-  Tool,
-  UpstreamState,
-  UpstreamStatus,
-} from './model.ts';
-export { type Call as ToolCall, createSession, type Exchange, type Handle, type Session } from './protocol/index.ts';
-export { createMemorySkill } from './skills/memory.ts';
-export type { Listening } from './transports/http/listener.ts';
-export type { AccessLogEntry } from './transports/http/router.ts';
-export { VERSION } from './version.ts';
 
 export interface Skillwire extends Pick<Server, 'handle' | 'registry' | 'status' | 'examine'> {
   /** Serves one client until its input ends or `stop` fires, then closes. */
@@ -152,7 +127,8 @@ function lazyHub(options: HubSourceOptions): Source {
   let log: Parameters<HubSource['followLog']> | undefined;
   const open = async () => {
     const { createHubSource } = await import('./hub/source.ts');
-    opened = createHubSource(options, onChanged);
+    // Not `onChanged` itself: it may be set after the first refresh.
+    opened = createHubSource(options, (reason) => onChanged(reason));
     if (log) opened.followLog(...log);
     return opened;
   };

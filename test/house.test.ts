@@ -26,9 +26,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['skills'],
   ['catalog', 'hub'],
   ['methods', 'tools'],
-  ['config', 'server'],
+  ['config', 'service', 'server'],
   ['transports'],
-  ['index', 'stdio', 'cli', 'launch'],
+  ['skillwire', 'index', 'stdio', 'cli', 'launch'],
 ];
 
 const partOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
@@ -295,14 +295,14 @@ const LIMIT_ROWS: readonly (readonly [what: string, ...limits: readonly string[]
   ['a file that is compared by its content', 'skills/limits MAX_COMPARED'],
   ['a name with a `skill://` URI', 'skills/limits LONGEST_ADDRESSED'],
   ['one file by `skills.read`', 'tools/read MAX_READ_BYTES'],
-  ['texts in one answer of `skills.list`', 'tools/list MAX_BODIES'],
+  ['texts in one answer of `skills.list`', 'tools/limits MAX_BODIES'],
   ['the description that lists the skills', 'methods/host-profiles GENERAL_BUDGET'],
   [
     'a search',
-    'tools/tool LONGEST_QUERY',
-    'tools/search MOST_WORDS',
-    'tools/search LONGEST_WORD',
-    'tools/search MOST_RESULTS',
+    'tools/limits LONGEST_QUERY',
+    'tools/limits MOST_WORDS',
+    'tools/limits LONGEST_WORD',
+    'tools/limits MOST_RESULTS',
   ],
   ['waiting for the texts of upstream skills', 'skills/limits UPSTREAM_TEXTS_MS'],
   ["a skill's name", 'skills/limits LONGEST_NAME'],

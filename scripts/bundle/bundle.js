@@ -17,6 +17,7 @@ import { tameYaml } from './js-yaml.js';
 import { assignModules, PARTS } from './parts.js';
 
 const { fileOf, exported } = assignModules();
+const namesOf = await readExports([...exported.values()].flatMap((paths) => [...paths]));
 
 /** Around a file that another one loads: see loadFile in src/cli/compile-cache.ts. */
 const FUNCTION_START = '(function (exports, require, module, __filename, __dirname) {\n';
@@ -56,18 +57,40 @@ async function esbuild(file, main, legalComments, plugins) {
   return { code: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
 }
 
-/** Runs the main module, if the file has one, and exports by path or name what other files import. */
+/** By path or name: what each module or package exports, except types. */
+async function readExports(paths) {
+  const { metafile } = await build({
+    absWorkingDir: top,
+    entryPoints: paths.filter((path) => path.startsWith('src/')),
+    write: false,
+    metafile: true,
+    format: 'esm',
+    outdir: 'dist',
+  });
+  const made = Object.values(metafile.outputs).map((output) => [output.entryPoint, output.exports]);
+  const names = new Map(made);
+  // A package is CommonJS: all of it is its default export.
+  return (path) => names.get(path) ?? ['default'];
+}
+
+/** Runs the main module, if the file has one, and gives others what they import, by the path or name of its module. */
 function entryOf(file, main) {
   // The stdio server can also be imported; it only serves when it is the program.
   if (main === 'src/stdio.ts') return `import { main } from './${main}';\nif (require.main === module) void main();`;
-  const exports = [...exported.get(file)].sort().map((path) => {
-    const name = JSON.stringify(path);
-    // A package is CommonJS: all of it is its default export.
-    return path.startsWith('src/')
-      ? `export * as ${name} from './${path}';`
-      : `export { default as ${name} } from ${name};`;
+  const others = [...exported.get(file)].sort().map((path, at) => {
+    const local = (name) => `${name}_${at}`;
+    const from = path.startsWith('src/') ? `./${path}` : path;
+    return {
+      imports: `import { ${namesOf(path).map((name) => `${name} as ${local(name)}`)} } from '${from}';`,
+      // A getter: few of them are needed at a start, and none before all modules have run.
+      member: `get '${path}'() { return { ${namesOf(path).map((name) => `${name}: ${local(name)}`)} }; },`,
+    };
   });
-  return [...(main === undefined ? [] : [`import './${main}';`]), ...exports].join('\n');
+  return [
+    ...(main === undefined ? [] : [`import './${main}';`]),
+    ...others.map(({ imports }) => imports),
+    ...(others.length === 0 ? [] : ['export const modules = {', ...others.map(({ member }) => member), '};']),
+  ].join('\n');
 }
 
 /** A plugin of esbuild: what belongs to another file is taken from the exports of that file. */
@@ -82,7 +105,12 @@ const fromOtherFiles = (file) => ({
     builder.onResolve({ filter: /^[a-z]/ }, ({ path }) => fromOther(path));
     builder.onResolve({ filter: /^\.\/skillwire[\w-]*\.cjs$/ }, ({ path }) => ({ path, external: true }));
     builder.onLoad({ filter: /.*/, namespace: 'other-file' }, ({ path }) => ({
-      contents: `module.exports = require('./${fileOf(path)}')[${JSON.stringify(path)}];`,
+      contents: [
+        `const other = require('./${fileOf(path)}').modules['${path}'];`,
+        ...namesOf(path).map((name) =>
+          name === 'default' ? 'export default other.default;' : `export const ${name} = other.${name};`,
+        ),
+      ].join('\n'),
       resolveDir: top,
     }));
   },

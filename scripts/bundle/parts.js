@@ -1,6 +1,6 @@
 /**
  * Which file of dist/ has which modules of src/. skillwire-stdio.cjs is a program of its own and complete. Of the other
- * files, each module is in one; the others reach it through the exports of that file.
+ * files, each module is in one; the others reach it through the `modules` of that file.
  */
 import { readModules } from '../audit/modules.js';
 
@@ -21,9 +21,10 @@ export const PARTS = [
   },
   {
     file: 'skillwire-program.cjs',
-    title: 'the command line and the server; what it needs at every start.',
+    title: 'the command line, stdin and stdout, and the handshake.',
     main: 'src/cli.ts',
   },
+  { file: 'skillwire-service.cjs', title: 'what is served after the handshake: skills, tools, resources, prompts.' },
   { file: 'skillwire-yaml.cjs', title: 'front matter that only a YAML parser can read.', packages: ['front-matter'] },
   { file: 'skillwire-filter.cjs', title: 'the patterns of --include and --exclude.' },
   { file: 'skillwire-http.cjs', title: 'what HTTP and SSE add.' },
@@ -44,14 +45,19 @@ export function assignModules() {
 
 // --- internal ---
 
+/** What every server imports after its handshake. */
+const SERVICE = ['src/service.ts', 'src/skills/source.ts', 'src/catalog/snapshot.ts'];
+
 function fileFinder(modules) {
   const launcher = reachAtOnce(modules, 'src/launch.ts');
   const program = reachAtOnce(modules, 'src/cli.ts');
+  const service = SERVICE.map((entry) => reachAtOnce(modules, entry));
   const later = new Map(PARTS.flatMap(({ file, packages = [] }) => packages.map((name) => [name, file])));
   return (path) => {
     if (!path.startsWith('src/')) return later.get(path);
     if (launcher.has(path)) return 'skillwire.cjs';
     if (program.has(path)) return 'skillwire-program.cjs';
+    if (service.some((one) => one.has(path))) return 'skillwire-service.cjs';
     if (path === 'src/skills/filter.ts') return 'skillwire-filter.cjs';
     if (path.startsWith('src/transports/http/')) return 'skillwire-http.cjs';
     return /^src\/(?:hub|files)\//.test(path) ? 'skillwire-hub.cjs' : 'skillwire-commands.cjs';

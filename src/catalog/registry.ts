@@ -12,7 +12,6 @@ import type { Filter } from '../skills/filter.ts';
 import type { Patterns } from '../skills/patterns.ts';
 import { type Clock, systemClock } from '../wait.ts';
 import { FIRST_LISTS_MS } from './limits.ts';
-import { buildSnapshot, findFingerprints } from './snapshot.ts';
 
 export interface Refreshed {
   /** Why there was a look, which need not be why something was found. Several are separated by commas. */
@@ -71,6 +70,8 @@ export function createRegistry(
     // Read before the sources are loaded: a source that arrives meanwhile may have been loaded already.
     const isComplete = haveArrived;
     const contributions = await Promise.all(loaders.map((load) => load()));
+    // Loaded with the first refresh: an answer to a handshake does not wait for it.
+    const { buildSnapshot, findFingerprints } = await import('./snapshot.ts');
     const fingerprints = options.dedupe ? await findFingerprints(contributions) : new Map();
     const input = [isComplete, ...contributions, ...[...fingerprints].flat()];
     const isSame = before && sameItems(input, last);

@@ -9,18 +9,18 @@ import type { ListedSkill, Prompt, Snapshot } from '../model.ts';
 import { internalError, invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { echo } from '../text.ts';
 import { loadText } from '../tools/skill.ts';
-import { createProfiles, type HostOptions, type HostProfile } from './host-profiles.ts';
+import type { HostProfile } from './host-profiles.ts';
 import { CACHE_BRIEFLY } from './limits.ts';
 import { listMethod, perSnapshot, sortedList } from './lists.ts';
 import type { ShowTo } from './own-skills.ts';
 import { ambiguous, createNameTable, type NameLimit, nameParam } from './spelling.ts';
+import type { Views } from './views.ts';
 
-export function createPrompts(registry: Registry, showTo: ShowTo, options: HostOptions) {
+export function createPrompts(registry: Registry, showTo: ShowTo, { profileOf }: Pick<Views, 'profileOf'>) {
   const tables = perSnapshot(({ names: { visible }, prompts, servers }) => {
     const all = [...visible.map(promptOf), ...prompts];
     return createNameTable('prompt', new Map(all.map((one) => [one.definition.name, one])), servers);
   });
-  const profileOf = createProfiles(options);
   const lists = perSnapshot(
     (snapshot, { nameLimit, agent }: HostProfile) => {
       const { spell } = tables(snapshot);

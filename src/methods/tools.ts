@@ -5,35 +5,24 @@
  */
 import type { Registry } from '../catalog/registry.ts';
 import type { Snapshot, Tool, ToolView } from '../model.ts';
-import { invalidParams, isObject, type Method, type Peer, SKILLS_EXTENSION } from '../protocol/index.ts';
+import { invalidParams, isObject, type Method, type Peer } from '../protocol/index.ts';
 import { echo } from '../text.ts';
 import { failure } from '../tools/tool.ts';
-import { createProfiles, type HostOptions, type HostProfile } from './host-profiles.ts';
 import { CACHE_BRIEFLY } from './limits.ts';
 import { createList, listMethod, perSnapshot } from './lists.ts';
 import type { ShowTo } from './own-skills.ts';
 import { createNameTable, type NameTable, nameParam } from './spelling.ts';
-
-export interface ToolOptions extends HostOptions {
-  /** Leave out the tools that a client with the Skills extension does not need. */
-  readonly omitForExtension: boolean;
-}
+import type { PeerView, Views } from './views.ts';
 
 /** `own`: the server's own tools, in the order in which they are listed. */
-export function createTools(registry: Registry, own: readonly Tool[], showTo: ShowTo, options: ToolOptions) {
+export function createTools(registry: Registry, own: readonly Tool[], showTo: ShowTo, views: Views) {
   const ownTable = tableOf(own, []);
   const tables = perSnapshot(({ tools, servers }) => tableOf([...own, ...tools], servers));
   const lists = perSnapshot(
-    (snapshot, view: View) => listOf(showTo(snapshot, view.host.agent), tables(snapshot), view),
+    (snapshot, view: PeerView) => listOf(showTo(snapshot, view.host.agent), tables(snapshot), view),
     ({ key }) => key,
   );
-  const profileOf = createProfiles(options);
-  const viewFor = ({ client, extensions, anyStructure = false }: Peer): View => {
-    const host = profileOf(client);
-    const omitted = options.omitForExtension && extensions.has(SKILLS_EXTENSION) ? DONE_BY_EXTENSION : [];
-    return { key: `${host.key} ${omitted.length} ${anyStructure}`, host, omitted, anyStructure };
-  };
-  const listFor = (snapshot: Snapshot, peer: Peer) => lists(snapshot, viewFor(peer));
+  const listFor = (snapshot: Snapshot, peer: Peer) => lists(snapshot, views.viewFor(peer));
 
   const callTool: Method = {
     name: 'tools/call',
@@ -41,7 +30,7 @@ export function createTools(registry: Registry, own: readonly Tool[], showTo: Sh
       const name = nameParam('tool', params.name);
       const args = params.arguments ?? {};
       if (!isObject(args)) throw invalidParams('arguments must be an object');
-      const { nameLimit, agent } = profileOf(call.peer.client);
+      const { nameLimit, agent } = views.profileOf(call.peer.client);
       const isFresh = ownTable.find(name, nameLimit)?.fresh;
       const snapshot = await (isFresh ? registry.refresh('call') : registry.ready());
       const tool = tables(snapshot).find(name, nameLimit);
@@ -60,28 +49,10 @@ export function createTools(registry: Registry, own: readonly Tool[], showTo: Sh
     methods: [listMethod({ name: 'tools/list', cache: CACHE_BRIEFLY }, registry, listFor), callTool],
     lists: (snapshot: Snapshot, peer: Peer) => [listFor(snapshot, peer)],
     size: (snapshot: Snapshot) => tables(snapshot).items.size,
-    /** The own tools that this client is shown: the plain name of each, and the client's spelling. */
-    ownFor(peer: Peer): ReadonlyMap<string, string> {
-      const { host, omitted } = viewFor(peer);
-      const shown = own.filter(({ name }) => !omitted.includes(name));
-      return new Map(shown.map(({ name }) => [name, ownTable.spell(name, host.nameLimit)]));
-    },
   };
 }
 
 // --- internal ---
-
-// Searching is not part of the extension.
-const DONE_BY_EXTENSION: readonly string[] = ['skill', 'skills.list', 'skills.read'];
-
-/** Everything about a client that its list depends on. */
-interface View {
-  readonly key: string;
-  readonly host: HostProfile;
-  /** The plain names of the tools that are not listed. */
-  readonly omitted: readonly string[];
-  readonly anyStructure: boolean;
-}
 
 /** Only an embedder's sources can have two tools of one name, or one of ours. The first is served. */
 function tableOf(tools: readonly Tool[], servers: readonly string[]): NameTable<Tool> {
@@ -90,7 +61,7 @@ function tableOf(tools: readonly Tool[], servers: readonly string[]): NameTable<
   return createNameTable('tool', firsts, servers);
 }
 
-function listOf(snapshot: Snapshot, { items, spell }: NameTable<Tool>, { host, omitted, anyStructure }: View) {
+function listOf(snapshot: Snapshot, { items, spell }: NameTable<Tool>, { host, omitted, anyStructure }: PeerView) {
   const view: ToolView = {
     describe: host.describe,
     budget: host.budget,

@@ -8,11 +8,9 @@ import type { ListedSkill, Skill, Tool } from '../model.ts';
 import { openBodies } from '../skills/bodies.ts';
 import { mentions } from '../skills/search.ts';
 import { echo } from '../text.ts';
+import { LONGEST_QUERY, MAX_BODIES } from './limits.ts';
 import { countOf, createSummariser, linesFor, NOTE, SUMMARY_MEMBERS, skillLine } from './summary.ts';
-import { checkedArguments, failure, inputOf, LONGEST_QUERY, objectSchema, READ_ONLY } from './tool.ts';
-
-/** Characters of skill texts in one result. A client that wants more gives a query. */
-const MAX_BODIES = 16 * 1024 * 1024;
+import { checkedArguments, failure, inputOf, objectSchema, READ_ONLY } from './tool.ts';
 
 export const LIST_INPUT = inputOf({
   query: {

@@ -8,9 +8,10 @@ import type { ListedSkill, Skill, Snapshot, Tool, ToolResult } from '../model.ts
 import { contentOf, textOf } from '../skills/media-types.ts';
 import { isPlainSegment, uriOf } from '../skills/uris.ts';
 import { echo, oneLine, printable } from '../text.ts';
+import { LONGEST_SKILL_NAME } from './limits.ts';
 import { withSkill } from './skill.ts';
 import { linesFor } from './summary.ts';
-import { checkedArguments, failure, inputOf, LONGEST_SKILL_NAME, READ_ONLY, requiredText, success } from './tool.ts';
+import { checkedArguments, failure, inputOf, READ_ONLY, requiredText, success } from './tool.ts';
 
 /** The longest path that most systems accept. */
 const LONGEST_PATH = 4096;

@@ -6,18 +6,9 @@ import * as v from 'valibot';
 import type { Tool } from '../model.ts';
 import { searchSkills, wordsOf } from '../skills/search.ts';
 import { echo, oneLine } from '../text.ts';
+import { DEFAULT_LIMIT, LONGEST_QUERY, LONGEST_WORD, MOST_RESULTS, MOST_WORDS } from './limits.ts';
 import { countOf, createSummariser, NOTE, SUMMARY_MEMBERS, skillLine } from './summary.ts';
-import { checkedArguments, inputOf, LONGEST_QUERY, objectSchema, READ_ONLY, requiredText } from './tool.ts';
-
-/** Comparing takes time that grows with the length of a word as well as of a text. */
-const LONGEST_WORD = 100;
-/** Each word is looked for in every text. */
-const MOST_WORDS = 50;
-/** Results of one search: the contract's number. */
-export const MOST_RESULTS = 25;
-
-/** The same when the client does not say how many it wants. */
-export const DEFAULT_LIMIT = 10;
+import { checkedArguments, inputOf, objectSchema, READ_ONLY, requiredText } from './tool.ts';
 
 const LIMIT = `limit must be a whole number from 1 to ${MOST_RESULTS}`;
 const QUERY = requiredText(

@@ -9,8 +9,9 @@ import { EncodedResult, isObject } from '../protocol/index.ts';
 import { SizedCache } from '../sized-cache.ts';
 import { echo, oneLine, printable } from '../text.ts';
 import { describeSkills } from './description.ts';
+import { LONGEST_SKILL_NAME } from './limits.ts';
 import { countOf, linesFor, skillLine } from './summary.ts';
-import { checkedArguments, failure, inputOf, LONGEST_SKILL_NAME, READ_ONLY, requiredText, success } from './tool.ts';
+import { checkedArguments, failure, inputOf, READ_ONLY, requiredText, success } from './tool.ts';
 
 /** Characters of encoded results that are kept: the few skills that are loaded again and again fit in. */
 const MAX_ENCODED = 4 * 1024 * 1024;

@@ -4,7 +4,8 @@ import { realPathOf } from '../files/stats.ts';
 import type { ListedSkill } from '../model.ts';
 import { installName } from '../skills/search.ts';
 import { counted, oneLine, printable, shorten, visibleLine } from '../text.ts';
-import { MOST_LINES, objectSchema } from './tool.ts';
+import { MOST_LINES } from './limits.ts';
+import { objectSchema } from './tool.ts';
 
 /** The members of a summary in JSON Schema; all are required. */
 export const SUMMARY_MEMBERS = {

@@ -4,13 +4,6 @@ import type { ToolResult } from '../model.ts';
 import { invalidParams } from '../protocol/index.ts';
 import { echo } from '../text.ts';
 
-/** A provider, a plugin and a name, each as long as a path may be. Longer texts cost time to compare and match nothing. */
-export const LONGEST_SKILL_NAME = 4096;
-/** Characters of a query; several sentences. */
-export const LONGEST_QUERY = 500;
-/** Lines of a list in a text result; the structured result has all items. */
-export const MOST_LINES = 50;
-
 /** Codex asks its user for approval unless all of these are given. */
 export const READ_ONLY = {
   readOnlyHint: true,

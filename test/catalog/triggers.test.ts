@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { createRegistry } from '../../src/catalog/registry.ts';
+// Loaded before the first refresh needs it, which would wait for the file system otherwise.
+import '../../src/catalog/snapshot.ts';
 import { startTriggers } from '../../src/catalog/triggers.ts';
 import type { WatchSystem } from '../../src/catalog/watcher.ts';
 import { settingsFrom } from '../../src/config.ts';

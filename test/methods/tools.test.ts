@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Registry } from '../../src/catalog/registry.ts';
 import { createTools } from '../../src/methods/tools.ts';
+import { createViews } from '../../src/methods/views.ts';
 import type { Snapshot, Tool } from '../../src/model.ts';
 import { createDispatcher, legacyEra } from '../../src/protocol/index.ts';
 import { createPeer } from '../harness/peer.ts';
@@ -11,7 +12,7 @@ const OPTIONS = {
   describe: 'auto',
   descriptionBudget: undefined,
   skipOwn: false,
-  omitForExtension: false,
+  tools: ['skill'],
 } as const;
 
 const tool = (name: string, says: string): Tool => ({
@@ -25,7 +26,12 @@ test("a tool of an embedder's takes the name of none of ours, and is in no list 
   const part: Partial<Snapshot> = { tools, servers: [] };
   const snapshot = part as Snapshot;
   const registry: Partial<Registry> = { ready: async () => snapshot, complete: async () => snapshot };
-  const { methods, size } = createTools(registry as Registry, [tool('skill', 'ours')], (all) => all, OPTIONS);
+  const { methods, size } = createTools(
+    registry as Registry,
+    [tool('skill', 'ours')],
+    (all) => all,
+    createViews(OPTIONS),
+  );
   const peer = createPeer(createDispatcher([legacyEra({ methods, notifications: [] })], () => {}));
   assert.deepEqual((await peer.request('tools/list')).result.tools, [
     { inputSchema: { type: 'object' }, name: 'skill' },

@@ -11,6 +11,7 @@ import { createPrompts } from '../../src/methods/prompts.ts';
 import { createResources } from '../../src/methods/resources.ts';
 import { createSkillsExtension } from '../../src/methods/skills-extension.ts';
 import { createTools } from '../../src/methods/tools.ts';
+import { createViews } from '../../src/methods/views.ts';
 import type { Contribution, Snapshot, Source, Tool } from '../../src/model.ts';
 import { createDispatcher, invalidParams, legacyEra, type Method } from '../../src/protocol/index.ts';
 import { createSkillSource } from '../../src/skills/source.ts';
@@ -20,7 +21,8 @@ import { modern, startProgram } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const SILENT = createLog(() => {}, 'error');
-const OPTIONS = { ...settingsFrom({}), omitForExtension: false };
+const OPTIONS = settingsFrom({});
+const VIEWS = createViews(OPTIONS);
 
 /** The skills below `skills/` of the tree, read as the program reads them. */
 function sourceOf(tree: Tree): Source {
@@ -51,7 +53,7 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
       return { content: [{ type: 'text', text: names.listed.map(({ id }) => id).join() }] };
     },
   };
-  const peer = bare(createTools(registry, [slow], showAll, OPTIONS).methods);
+  const peer = bare(createTools(registry, [slow], showAll, VIEWS).methods);
   const began = peer.call('slow');
   tree.write('skills/new/SKILL.md', skillText('new'));
   await registry.refresh('test');
@@ -61,10 +63,10 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
 
   const { asked, counting } = countAsking(registry);
   const handlers = [
-    createTools(counting, [skillTool(counting, SILENT)], showAll, OPTIONS),
+    createTools(counting, [skillTool(counting, SILENT)], showAll, VIEWS),
     createResources(counting),
     createSkillsExtension(counting, SILENT),
-    createPrompts(counting, showAll, OPTIONS),
+    createPrompts(counting, showAll, VIEWS),
   ].flatMap(({ methods }) => methods);
   const uri = 'skill://custom/old';
   const params = { uri: `${uri}/SKILL.md`, name: 'old', arguments: { name: 'old' } };
