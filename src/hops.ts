@@ -3,6 +3,7 @@
  * Always true: the count that is passed on is higher than every count that was received lately, so in a loop it rises
  * until a hub in the loop refuses it.
  */
+import { monotonicMs } from './wait.ts';
 
 export const HOPS_HEADER = 'x-skillwire-hops';
 /** The same for servers that are started as processes. */
@@ -18,7 +19,7 @@ export const HOPS_REMEMBERED_MS = 150_000;
 export type Hops = ReturnType<typeof createHops>;
 
 /** `started`: the count that this process was started with. */
-export function createHops(started: unknown, now = () => performance.now()) {
+export function createHops(started: unknown, now = monotonicMs) {
   const base = countIn(started);
   let highest = 0;
   let since = 0;

@@ -7,4 +7,5 @@ import { loadFile } from './cli/compile-cache.ts';
 import { explainRefusedRights } from './cli/rights.ts';
 
 explainRefusedRights();
-loadFile(join(import.meta.dirname, 'skillwire-program.cjs'));
+// Bundled as CommonJS, so there is a `require`. Making another one would load a part of Node that nothing else needs.
+loadFile(join(import.meta.dirname, 'skillwire-program.cjs'), require);

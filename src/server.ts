@@ -22,6 +22,7 @@ import {
 import type { Methods, ReportFault, Service } from './service.ts';
 import { SHUTDOWN } from './shutdown.ts';
 import { VERSION } from './version.ts';
+import { afterAnswers } from './wait.ts';
 
 export interface Server {
   /** Takes one message and writes the response to the exchange. */
@@ -65,11 +66,12 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
     registry.complete().then(service.explainEmpty).catch(report('the first lists'));
     return handle;
   }
-  // In the first turn of the event loop messages that have arrived are read, and at its end they are answered.
-  const loaded = new Promise((turn) => setImmediate(() => setImmediate(turn))).then(load).catch((error) => {
-    report('loading')(error);
-    return shakeHands; // It answers that there is no such method.
-  });
+  const loaded = afterAnswers()
+    .then(load)
+    .catch((error) => {
+      report('loading')(error);
+      return shakeHands; // It answers that there is no such method.
+    });
   const handleEarly: Handle = async (session, text, exchange) => {
     const first = isRequestOf(handshake, text) ? shakeHands : await loaded;
     await first(session, text, exchange);

@@ -7,6 +7,7 @@ import { createHops, HOPS_HEADER, HOPS_VARIABLE } from './hops.ts';
 import type { HubSource, HubSourceOptions } from './hub/source.ts';
 import { stackOf } from './log.ts';
 import type { Contribution, Source } from './model.ts';
+import { LazyAbortController } from './protocol/index.ts';
 import { createServer, type Server } from './server.ts';
 import { SHUTDOWN } from './shutdown.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
@@ -30,7 +31,7 @@ type ListenName = 'host' | 'port' | 'allowHosts' | 'allowOrigins' | 'token' | 'n
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
   const hops = createHops(settings.env[HOPS_VARIABLE]);
-  const hub = settings.hub ? [lazyHub({ ...settings, hops })] : [];
+  const hub = settings.hub ? [openHub({ ...settings, hops })] : [];
   const server = createServer(settings, [...hub, ...checkedSources(settings.sources)]);
   const { handle, registry, status, health, examine, stop, end } = server;
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
@@ -72,7 +73,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       const { serveSse } = await import('./transports/http/sse.ts');
       return thenEnd(await serveSse(handle, listenOptions(where)));
     },
-    async serveStdio(pipes, stopSignal = new AbortController().signal) {
+    async serveStdio(pipes, stopSignal = new LazyAbortController()) {
       const onLast = () => stop(stopSignal.aborted);
       await serveStdio(handle, pipes, { stop: stopSignal, onLast, lastFlushMs: SHUTDOWN.lastFlushMs });
       await end();
@@ -119,10 +120,9 @@ function checkedSources(sources: readonly Source[]): readonly Source[] {
   });
 }
 
-/** The hub's code is loaded with the first refresh, and only where the hub is on. */
-function lazyHub(options: HubSourceOptions): Source {
+/** Its code is loaded only where the hub is on; and then at once, because the servers take longer to start than this one. */
+function openHub(options: HubSourceOptions): Source {
   let opened: HubSource | undefined;
-  let opening: Promise<HubSource> | undefined;
   let onChanged: (reason: string) => void = () => {};
   let log: Parameters<HubSource['followLog']> | undefined;
   const open = async () => {
@@ -130,15 +130,18 @@ function lazyHub(options: HubSourceOptions): Source {
     // Not `onChanged` itself: it may be set after the first refresh.
     opened = createHubSource(options, (reason) => onChanged(reason));
     if (log) opened.followLog(...log);
+    await opened.start();
     return opened;
   };
+  const opening = open();
+  // The first refresh reports a failure of these.
+  opening.catch(() => {});
   return {
     name: 'hub',
     onChange(changed) {
       onChanged = changed;
     },
     async load() {
-      opening ??= open();
       return (await opening).load();
     },
     followLog(...asked) {
@@ -147,8 +150,8 @@ function lazyHub(options: HubSourceOptions): Source {
     },
     status: () => opened?.status() ?? [],
     watched: () => opened?.watched?.() ?? [],
-    arrived: async () => (await opening)?.arrived?.(),
+    arrived: async () => (await opening).arrived?.(),
     explain: (name) => opened?.explain?.(name),
-    close: async () => (await opening)?.close(),
+    close: async () => (await opening).close(),
   };
 }

@@ -1,6 +1,6 @@
 /** Timers and signals as promises, and time as a value: what takes a clock lets a test decide when time passes. */
 import { asError } from './log.ts';
-import type { Call } from './protocol/index.ts';
+import type { Cancellation } from './protocol/index.ts';
 
 /** The longest time that a timer can have. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -14,8 +14,13 @@ export function backgroundDelay(milliseconds: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, milliseconds).unref());
 }
 
-/** A signal, or what a call has instead of one. */
-export type Cancellation = Call['cancellation'];
+/**
+ * Settles when the messages that had arrived are answered: in one turn of the event loop they are read, and at its end
+ * their answers are written.
+ */
+export function afterAnswers(): Promise<void> {
+  return new Promise((done) => void setImmediate(() => setImmediate(done)));
+}
 
 /** Settles after that long, or at once when one of the signals fires. Leaves no timer and no listener behind. */
 export function pause(milliseconds: number, ...signals: readonly Cancellation[]): Promise<void> {
@@ -35,6 +40,12 @@ export function pause(milliseconds: number, ...signals: readonly Cancellation[])
 export function whenAborted(signal: AbortSignal): Promise<Error> {
   if (signal.aborted) return Promise.resolve(asError(signal.reason));
   return new Promise((done) => signal.addEventListener('abort', () => done(asError(signal.reason)), { once: true }));
+}
+
+/** Milliseconds on a clock that is never set back. The first `performance.now()` would take over a millisecond to load. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
 }
 
 export interface Clock {

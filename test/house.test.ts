@@ -89,13 +89,13 @@ test('nothing that the stdio program reaches names a file of hub/ or transports/
   );
 });
 
-test('only the programs and cli/ touch the process; the hub as a library its environment, and connection/process.ts ends processes', () => {
+test('only the programs and cli/ touch the process; the hub as a library its environment, connection/process.ts ends processes, and wait.ts reads its clock', () => {
   const touching = pathsWhere(
     (module) => /\bprocess\b/.test(codeOf(module)) || module.imports.includes('node:process'),
   );
   assert.deepEqual(
     touching.filter((path) => !['cli', 'stdio'].includes(partOf(path))),
-    ['src/hub/connection/process.ts', 'src/hub/index.ts'],
+    ['src/hub/connection/process.ts', 'src/hub/index.ts', 'src/wait.ts'],
   );
 });
 

@@ -16,7 +16,7 @@ import { markComments, unmarkComments } from './comments.js';
 import { tameYaml } from './js-yaml.js';
 import { assignModules, PARTS } from './parts.js';
 
-const { fileOf, exported } = assignModules();
+const { fileOf, isAtOnce, exported } = assignModules();
 const namesOf = await readExports([...exported.values()].flatMap((paths) => [...paths]));
 
 /** Around a file that another one loads: see loadFile in src/cli/compile-cache.ts. */
@@ -80,10 +80,12 @@ function entryOf(file, main) {
   const others = [...exported.get(file)].sort().map((path, at) => {
     const local = (name) => `${name}_${at}`;
     const from = path.startsWith('src/') ? `./${path}` : path;
+    // A getter: few of them are needed at a start, and none before all modules have run.
+    const getter = (value) => `get '${path}'() { return ${value}; },`;
+    if (!isAtOnce(path)) return { imports: '', member: getter(`require('${from}')`) };
     return {
       imports: `import { ${namesOf(path).map((name) => `${name} as ${local(name)}`)} } from '${from}';`,
-      // A getter: few of them are needed at a start, and none before all modules have run.
-      member: `get '${path}'() { return { ${namesOf(path).map((name) => `${name}: ${local(name)}`)} }; },`,
+      member: getter(`{ ${namesOf(path).map((name) => `${name}: ${local(name)}`)} }`),
     };
   });
   return [

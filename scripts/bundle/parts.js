@@ -32,35 +32,49 @@ export const PARTS = [
   { file: 'skillwire-commands.cjs', title: 'the commands besides serve.' },
 ];
 
-/** By file: the modules that other files import. By module or package: its file; undefined for a package of every file. */
+/**
+ * By file: the modules that other files import. By module or package: its file, undefined for a package of every file, and
+ * whether it runs as soon as its file is loaded.
+ */
 export function assignModules() {
   const modules = readModules();
-  const fileOf = fileFinder(modules);
+  const { fileOf, isAtOnce } = sortModules(modules);
   const exported = new Map(PARTS.map(({ file, packages = [] }) => [file, new Set(packages)]));
   for (const { path, imports } of modules.values())
     for (const target of imports)
       if (modules.has(target) && fileOf(target) !== fileOf(path)) exported.get(fileOf(target)).add(target);
-  return { fileOf, exported };
+  return { fileOf, isAtOnce, exported };
 }
 
 // --- internal ---
 
 /** What every server imports after its handshake. */
 const SERVICE = ['src/service.ts', 'src/skills/source.ts', 'src/catalog/snapshot.ts'];
+/** What the hub imports while its servers start. */
+const HUB_LATER = ['src/hub/contribution.ts', 'src/hub/upstream/listing.ts'];
 
-function fileFinder(modules) {
-  const launcher = reachAtOnce(modules, 'src/launch.ts');
-  const program = reachAtOnce(modules, 'src/cli.ts');
-  const service = SERVICE.map((entry) => reachAtOnce(modules, entry));
-  const later = new Map(PARTS.flatMap(({ file, packages = [] }) => packages.map((name) => [name, file])));
-  return (path) => {
-    if (!path.startsWith('src/')) return later.get(path);
+function sortModules(modules) {
+  const reached = (...entries) => new Set(entries.flatMap((entry) => [...reachAtOnce(modules, entry)]));
+  const launcher = reached('src/launch.ts');
+  const program = reached('src/cli.ts');
+  const service = reached(...SERVICE);
+  const hub = reached('src/hub/source.ts');
+  const hubLater = reached(...HUB_LATER);
+  const packages = new Map(PARTS.flatMap(({ file, packages: names = [] }) => names.map((name) => [name, file])));
+  const fileOf = (path) => {
+    if (!path.startsWith('src/')) return packages.get(path);
     if (launcher.has(path)) return 'skillwire.cjs';
-    if (program.has(path)) return 'skillwire-program.cjs';
-    if (service.some((one) => one.has(path))) return 'skillwire-service.cjs';
+    // What two files need at once is in the one that is always loaded.
+    if (program.has(path) || (service.has(path) && hub.has(path))) return 'skillwire-program.cjs';
+    if (service.has(path)) return 'skillwire-service.cjs';
     if (path === 'src/skills/filter.ts') return 'skillwire-filter.cjs';
     if (path.startsWith('src/transports/http/')) return 'skillwire-http.cjs';
-    return /^src\/(?:hub|files)\//.test(path) ? 'skillwire-hub.cjs' : 'skillwire-commands.cjs';
+    const isOfHub = hub.has(path) || hubLater.has(path) || path.startsWith('src/hub/');
+    return isOfHub ? 'skillwire-hub.cjs' : 'skillwire-commands.cjs';
+  };
+  return {
+    fileOf,
+    isAtOnce: (path) => !path.startsWith('src/') || [launcher, program, service, hub].some((one) => one.has(path)),
   };
 }
 

@@ -9,7 +9,7 @@ import { sameItems } from '../compare.ts';
 import { messageOf } from '../log.ts';
 import type { Contribution, Snapshot, Source } from '../model.ts';
 import type { Filter } from '../skills/filter.ts';
-import type { Patterns } from '../skills/patterns.ts';
+import { hasPatterns, type Patterns } from '../skills/patterns.ts';
 import { type Clock, systemClock } from '../wait.ts';
 import { FIRST_LISTS_MS } from './limits.ts';
 
@@ -177,7 +177,7 @@ function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChan
 
 /** Without patterns the glob package is not loaded. */
 async function loadFilter(patterns: Patterns): Promise<Filter | undefined> {
-  if (patterns.include.length === 0 && patterns.exclude.length === 0) return undefined;
+  if (!hasPatterns(patterns)) return undefined;
   const { createFilter } = await import('../skills/filter.ts');
   return createFilter(patterns);
 }

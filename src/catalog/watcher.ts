@@ -23,9 +23,9 @@ export interface WatchSystem {
 export function createWatcher(onChange: () => void, log: Log, system: WatchSystem = { watch, isLocal }) {
   const watches = new Map<string, { readonly watch: FSWatcher; readonly identity: Watched['identity'] }>();
   const localDevices = new Map<bigint, boolean>();
-  const closing = new AbortController();
   let wanted: ReadonlyMap<string, readonly Watched[]> = new Map();
   let isBusy = false;
+  let isClosed = false;
 
   function add(directory: string, identity: Watched['identity']): void {
     try {
@@ -51,7 +51,7 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
   }
 
   function close(): void {
-    closing.abort();
+    isClosed = true;
     for (const directory of watches.keys()) drop(directory);
   }
 
@@ -67,14 +67,14 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
       if (!next || !sameIdentity(next.identity, identity)) drop(directory);
     }
     for (const [directory, [first]] of target) {
-      if (closing.signal.aborted) return;
+      if (isClosed) return;
       if (watches.has(directory)) continue;
       add(directory, first?.identity);
       if (watches.has(directory)) added++;
       const rest = pace();
       if (rest) await rest;
     }
-    if (closing.signal.aborted) return;
+    if (isClosed) return;
     isBusy = false;
     if (added > 0) onChange();
     if (wanted !== target) await adjust();
@@ -83,7 +83,7 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
   return {
     /** Whether every directory that exists is watched, on file systems that report all changes. */
     isReliable(): boolean {
-      if (isBusy || closing.signal.aborted || wanted.size === 0) return false;
+      if (isBusy || isClosed || wanted.size === 0) return false;
       for (const [directory, [first]] of wanted)
         if (first?.identity && !(watches.has(directory) && localDevices.get(first.identity.dev))) return false;
       return true;

@@ -20,7 +20,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
@@ -28,15 +27,14 @@ import { Script } from 'node:vm';
 /**
  * The exports of a file that is one function with the parameters of a CommonJS module: such a file is compiled as it is,
  * while Node would first make a copy with that function around it. Files that it requires by a relative path are loaded
- * in the same way.
+ * in the same way; `nodeRequire` gives the others, which are Node's own modules.
  */
-export function loadFile(path: string): unknown {
+export function loadFile(path: string, nodeRequire: NodeJS.Require): unknown {
   const known = loaded.get(path);
   if (known) return known.exports;
   const module = { exports: {} };
-  const nodeRequire = createRequire(path);
   const requireFrom = (name: string) =>
-    name.startsWith('./') ? loadFile(join(dirname(path), name)) : nodeRequire(name);
+    name.startsWith('./') ? loadFile(join(dirname(path), name), nodeRequire) : nodeRequire(name);
   const cache = isEnabled() ? cacheOf(path) : undefined;
   const script = compile(path, cache);
   // Before it runs: files may require each other.

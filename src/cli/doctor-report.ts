@@ -8,6 +8,7 @@ import type { Problem, Skillwire, Snapshot, UpstreamStatus } from '../index.ts';
 import { explainNone } from '../skills/absent.ts';
 import { createPluginFinder } from '../skills/plugins.ts';
 import { findRoots, type Root } from '../skills/roots.ts';
+import { monotonicMs } from '../wait.ts';
 import { toolListsOf } from './tool-lists.ts';
 import type { View } from './view.ts';
 
@@ -62,9 +63,9 @@ const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
 
 async function settled({ status }: Skillwire): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = monotonicMs() + PATIENCE_MS;
   const pending = () => status().some(({ state, reason }) => state === 'connecting' && reason === undefined);
-  while (pending() && performance.now() < deadline) await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
+  while (pending() && monotonicMs() < deadline) await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
 }
 
 /** Where skills were looked for, with the names of those that were found there, and what gave them. */

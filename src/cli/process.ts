@@ -4,6 +4,7 @@
  */
 import { styleText } from 'node:util';
 import { createLog, type Level, type Log, messageOf } from '../log.ts';
+import { type Cancellation, LazyAbortController } from '../protocol/index.ts';
 import { SHUTDOWN } from '../shutdown.ts';
 import { printable } from '../text.ts';
 import { VERSION } from '../version.ts';
@@ -69,9 +70,9 @@ export function createStderrLog(values: Pick<Values<typeof STDIO_OPTIONS>, 'log-
   return createLog(write, values.quiet ? 'error' : values['log-level'], paint);
 }
 
-/** Runs `serve` until it ends by itself or a signal fires its AbortSignal, then exits. */
-export async function serveUntilStopped(log: Log, serve: (stop: AbortSignal) => Promise<void>): Promise<void> {
-  const stop = new AbortController();
+/** Runs `serve` until it ends by itself or a signal asks it to stop, then exits. */
+export async function serveUntilStopped(log: Log, serve: (stop: Cancellation) => Promise<void>): Promise<void> {
+  const stop = new LazyAbortController();
   let cause = 'the client closed its end';
   const exit = () => {
     log.info(`stopped: ${cause}`);
@@ -80,13 +81,13 @@ export async function serveUntilStopped(log: Log, serve: (stop: AbortSignal) => 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // The second signal does not wait for responses.
-      if (stop.signal.aborted) exit();
+      if (stop.aborted) exit();
       cause = signal;
       stop.abort();
       setTimeout(exit, SHUTDOWN.exitMs).unref();
     });
   }
-  await serve(stop.signal);
+  await serve(stop);
   // An open pipe or a file watcher must not keep the process alive.
   exit();
 }

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_ADDRESS } from '../config.ts';
 import type { Log } from '../log.ts';
+import type { Cancellation } from '../protocol/index.ts';
 import { createSkillwire, type Skillwire } from '../skillwire.ts';
 import { ALL_OPTIONS, type AllValues, allOptions, optionFaults } from './all-options.ts';
 import { command } from './command.ts';
@@ -32,7 +33,7 @@ async function serve(values: AllValues): Promise<void> {
 interface Serving {
   readonly values: AllValues;
   readonly create: () => Skillwire;
-  readonly stop: AbortSignal;
+  readonly stop: Cancellation;
   readonly log: Log;
 }
 
@@ -70,7 +71,7 @@ async function serveHttp({ values, create, stop, log }: Serving, method: 'serveH
     const logged = values['log-level'] === 'debug' && !values.quiet ? { onAccess } : {};
     const listening = await create()[method]({ ...where, server, ...logged });
     log.info(`listening on ${listening.url}`);
-    if (!stop.aborted) await new Promise((stopped) => stop.addEventListener('abort', stopped, { once: true }));
+    if (!stop.aborted) await new Promise<void>((stopped) => stop.addEventListener('abort', stopped));
     await listening.close();
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;

@@ -9,6 +9,7 @@ import { createHops, HOPS_VARIABLE } from '../hops.ts';
 import { createLog, type Log, stackOf } from '../log.ts';
 import type { PromptDefinition, ResourceDefinition, TemplateDefinition, UpstreamStatus } from '../model.ts';
 import type { Params } from '../protocol/index.ts';
+import { createFilter } from '../skills/filter.ts';
 import { configOf, renamed, tryReadEntry } from './config/entries.ts';
 import { servedNames } from './config/server-names.ts';
 import type { Environment } from './connection/command.ts';
@@ -112,7 +113,7 @@ export function createHub(config: HubConfig): Hub {
         const read = tryReadEntry(name, () => entry);
         return renamed(configOf(name, read, 'createHub', variables), name, names.get(name));
       });
-      upstreams.apply(configs);
+      upstreams.apply(configs, createFilter);
       return upstreams.settled();
     },
     tools: () =>

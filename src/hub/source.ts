@@ -5,19 +5,20 @@
 import { sameItems } from '../compare.ts';
 import { sameWatched } from '../files/stats.ts';
 import type { Contribution, Source, Watched } from '../model.ts';
-import type { Patterns } from '../skills/patterns.ts';
+import { hasPatterns, type Patterns } from '../skills/patterns.ts';
 import { shorten } from '../text.ts';
+import { monotonicMs } from '../wait.ts';
 import { createConfiguration, type FileOptions } from './config/files.ts';
 import type { HubContext } from './connection/connection.ts';
-import { promptsOf } from './upstream/prompts.ts';
-import { resourcesOf, templatesOf } from './upstream/resources.ts';
-import { skillsOf } from './upstream/skills.ts';
-import { toolsOf } from './upstream/tools.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export type HubSourceOptions = FileOptions & Patterns & Pick<HubContext, 'healthInterval' | 'log' | 'hops'>;
 
-export type HubSource = Source & Required<Pick<Source, 'followLog' | 'status' | 'close'>>;
+export type HubSource = Source &
+  Required<Pick<Source, 'followLog' | 'status' | 'close'>> & {
+    /** Starts the servers. `load` does so too, and gives what they list. */
+    start(): Promise<void>;
+  };
 
 /** `changed`: `load` would give something else than last time. */
 export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
@@ -29,23 +30,32 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   let lastParts: readonly unknown[] = [];
   let watched: readonly Watched[] = [];
 
+  /** Reads the configuration and runs the servers in it. */
+  async function apply() {
+    const read = readConfiguration();
+    const isFiltered = [options, ...read.configs.map(({ filter }) => filter)].some(hasPatterns);
+    const createFilter = isFiltered ? (await import('../skills/filter.ts')).createFilter : undefined;
+    upstreams.apply(read.configs, createFilter);
+    return read;
+  }
+
   return {
     name: 'hub',
+    async start() {
+      await apply();
+    },
     async load() {
-      const { configs, problems, watched: files } = readConfiguration();
-      upstreams.apply(configs);
+      const { configs, problems, watched: files } = await apply();
       const all = upstreams.all();
       const listings = all.map((one) => one.listing());
       if (!sameItems(watched, files, sameWatched)) watched = files;
       const parts = [JSON.stringify([configs.map(({ key }) => key), problems]), ...listings];
       if (last && sameItems(lastParts, parts)) return last;
+      // Loaded here: the servers have been started by now, which takes them longer.
+      const { contributionOf } = await import('./contribution.ts');
       lastParts = parts;
       last = {
-        skills: skillsOf(all),
-        tools: toolsOf(all),
-        resources: resourcesOf(all),
-        templates: templatesOf(all),
-        prompts: promptsOf(all),
+        ...contributionOf(all),
         servers: configs.filter(({ target }) => target.kind !== 'none').map(({ name }) => name),
         problems: [...problems, ...listings.flatMap((listing) => listing.problems)],
       };
@@ -84,7 +94,7 @@ function createChangeCollector(changed: (reason: string) => void) {
   };
   return {
     add(name: string) {
-      const now = performance.now();
+      const now = monotonicMs();
       if (names.size === 0) deadline = now + MAX_QUIET_WAIT_MS;
       names.add(name);
       clearTimeout(timer);

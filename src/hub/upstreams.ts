@@ -8,8 +8,8 @@ import { compare } from '../compare.ts';
 import { HOPS_VARIABLE, MAX_HOPS } from '../hops.ts';
 import type { LogMessage, Owner } from '../model.ts';
 import type { LogLevel } from '../protocol/index.ts';
-import { createFilter } from '../skills/filter.ts';
-import type { Patterns } from '../skills/patterns.ts';
+import type { CreateFilter } from '../skills/filter.ts';
+import { hasPatterns, type Patterns } from '../skills/patterns.ts';
 import { VERSION } from '../version.ts';
 import { inactiveConfig, type UpstreamConfig } from './config/entries.ts';
 import { inheritedEnvironment } from './connection/command.ts';
@@ -31,6 +31,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   /** Settles when no server is being closed. */
   let ending = Promise.resolve();
   let isClosed = false;
+  let makeFilter: CreateFilter | undefined;
 
   function stop(upstream: Upstream, reason: string): void {
     const earlier = ending;
@@ -41,8 +42,12 @@ export function createUpstreams(options: UpstreamsOptions) {
 
   return {
     all,
-    /** Runs exactly these from now on: starts new and changed ones, ends missing and changed ones, keeps the rest. */
-    apply(configs: readonly UpstreamConfig[]): void {
+    /**
+     * Runs exactly these from now on: starts new and changed ones, ends missing and changed ones, keeps the rest.
+     * `createFilter`: not needed while nothing has patterns.
+     */
+    apply(configs: readonly UpstreamConfig[], createFilter?: CreateFilter): void {
+      makeFilter = createFilter;
       // A refresh may still be under way after the end.
       if (isClosed) return;
       const wanted = new Map(configs.map((config) => [config.name, config]));
@@ -63,7 +68,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
     /** The server that a tool of that public name would be on, if the filters allow the tool. */
     explain(name: string): Owner | undefined {
-      const { state } = all().find(({ config }) => hasTool(config, name, { include, exclude })) ?? {};
+      const { state } = all().find(({ config }) => hasTool(config, name, { include, exclude }, makeFilter)) ?? {};
       return state && { isReady: state.facts().state === 'ready', state: state.text() };
     },
     /** See `Source.followLog`. */
@@ -109,11 +114,17 @@ function withHops(config: UpstreamConfig, { env, hops }: Pick<HubContext, 'env' 
 }
 
 /** Whether a tool of that public name, in either spelling, would be on the server, and the filters allow it. */
-function hasTool({ name: group, target, filter }: UpstreamConfig, name: string, shared: Patterns): boolean {
+function hasTool(
+  { name: group, target, filter }: UpstreamConfig,
+  name: string,
+  shared: Patterns,
+  createFilter: CreateFilter | undefined,
+): boolean {
   if (target.kind === 'none' && target.state !== 'failed') return false;
   const prefixes = [`${group}:`, `${group.replace(/[^A-Za-z0-9_-]/g, '_')}__`];
   const prefix = prefixes.find((one) => name.startsWith(one));
   if (prefix === undefined) return false;
   const subject = { name: name.slice(prefix.length), group };
-  return [filter, shared].every((one) => createFilter(one)([subject], () => subject, []).kept.length > 0);
+  const filters = [filter, shared].filter(hasPatterns).map((one) => createFilter?.(one));
+  return filters.every((keep) => keep === undefined || keep([subject], () => subject, []).kept.length > 0);
 }

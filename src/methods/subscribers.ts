@@ -7,6 +7,7 @@
 import type { Refreshed, Registry, SkillChange } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
 import type { Peer } from '../protocol/index.ts';
+import { monotonicMs } from '../wait.ts';
 import { SHORTEST_GAP_MS } from './limits.ts';
 import type { EncodedList, Feature } from './lists.ts';
 import { createResourceSubscriptions, type ResourceSubscriber } from './resource-subscriptions.ts';
@@ -68,12 +69,12 @@ export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault
   function schedule(subscriber: Subscriber): void {
     if (isScheduled || !isDue(subscriber)) return;
     isScheduled = true;
-    setTimeout(flush, Math.max(0, lastSent + SHORTEST_GAP_MS - performance.now())).unref();
+    setTimeout(flush, Math.max(0, lastSent + SHORTEST_GAP_MS - monotonicMs())).unref();
   }
 
   function flush(): void {
     isScheduled = false;
-    lastSent = performance.now();
+    lastSent = monotonicMs();
     for (const { due, notify } of [...all.keys()].filter(isDue)) {
       for (const [method, reason] of due.lists) notify(method, {}, reason);
       for (const [uri, reason] of due.resources) notify('notifications/resources/updated', { uri }, reason);

@@ -16,7 +16,7 @@ import {
 } from './errors.ts';
 import { type Id, isObject, type Params, type Request } from './json-rpc.ts';
 import { decodeHeader, HEADERS, isLogLevel, META, metaOf, NAME_PARAMS } from './meta.ts';
-import type { Client, LazyAbortController, Peer, ReadHeader, Session } from './session.ts';
+import type { Cancellation, Client, Peer, ReadHeader, Session } from './session.ts';
 
 /** Some of its members are getters: hand the call itself on, not a copy of it. */
 export interface Call {
@@ -27,7 +27,7 @@ export interface Call {
   /** Fires when the client no longer wants the answer. Made when it is first read. */
   readonly signal: AbortSignal;
   /** The same without a real signal, which takes as long to make as a small call to run. */
-  readonly cancellation: Pick<LazyAbortController, 'aborted' | 'addEventListener' | 'removeEventListener'>;
+  readonly cancellation: Cancellation;
   /** Sends a notification that belongs to this call, before its answer. */
   notify(method: string, params: object): void;
 }

@@ -62,4 +62,13 @@ export {
   SHA256,
   SKILLS_EXTENSION,
 } from './meta.ts';
-export { type Client, cancel, createSession, type Peer, type ReadHeader, type Session } from './session.ts';
+export {
+  type Cancellation,
+  type Client,
+  cancel,
+  createSession,
+  LazyAbortController,
+  type Peer,
+  type ReadHeader,
+  type Session,
+} from './session.ts';

@@ -35,6 +35,9 @@ interface Handshake extends Peer {
   readonly version: string;
 }
 
+/** A signal, or what is used as one. Each listener is called once at most. */
+export type Cancellation = Pick<LazyAbortController, 'aborted' | 'addEventListener' | 'removeEventListener'>;
+
 /** An AbortController that makes its signal when it is first asked for: making one takes half the time of a small call. */
 export class LazyAbortController {
   aborted = false;

@@ -24,6 +24,8 @@ export type Filter = <T>(
   groups: readonly string[],
 ) => { readonly kept: readonly T[]; readonly problems: readonly Problem[] };
 
+export type CreateFilter = typeof createFilter;
+
 export function createFilter({ include, exclude }: Patterns): Filter {
   const globs = new Map([...include, ...exclude].map((pattern) => [pattern, compile(pattern)]));
   return (items, subjectOf, groups) => {

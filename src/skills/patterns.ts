@@ -5,6 +5,8 @@ export interface Patterns {
   readonly exclude: readonly string[];
 }
 
+export const hasPatterns = ({ include, exclude }: Patterns) => include.length + exclude.length > 0;
+
 /**
  * Splits `a,b` but not `{a,b}`, and trims the parts. A value without a pattern becomes an empty pattern, which matches
  * nothing: `--include "$UNSET"` must not include everything.

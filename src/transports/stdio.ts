@@ -10,12 +10,14 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import {
+  type Cancellation,
   createLineSplitter,
   createSession,
   type EncodedReply,
   errorReply,
   type Handle,
   invalidRequest,
+  LazyAbortController,
   parseError,
 } from '../protocol/index.ts';
 
@@ -26,7 +28,7 @@ export interface Pipes {
 
 export interface StdioOptions {
   /** Fires when nothing more should be read. */
-  readonly stop: AbortSignal;
+  readonly stop: Cancellation;
   /** After the last read: how long the client may take no byte of the replies. */
   readonly lastFlushMs: number;
   /** Called after the last read, before the requests in flight are waited for. */
@@ -68,11 +70,11 @@ export async function serveStdio(
   /** How many requests are begun together: a few at first, and more each time as long as their replies are small. */
   let most = LINES_AT_ONCE;
   async function beginAll(): Promise<void> {
-    let turnStart = performance.now();
+    let turnStart = Date.now();
     do {
-      if (performance.now() - turnStart > LONGEST_TURN_MS) {
+      if (Date.now() - turnStart > LONGEST_TURN_MS) {
         await new Promise((turn) => setImmediate(turn));
-        turnStart = performance.now();
+        turnStart = Date.now();
       }
       if (writer.isFull()) await writer.drained();
       const before = replied;
@@ -130,7 +132,7 @@ interface Reading {
   begin(): Promise<void> | undefined;
   /** After a pause this long, up to MAX_READ_AHEAD bytes are read all the same. */
   readonly stalledMs: number;
-  readonly until: readonly AbortSignal[];
+  readonly until: readonly Cancellation[];
 }
 
 /** Reads the input to its end, or until a signal fires. An input that breaks has ended: its client is gone. */
@@ -164,7 +166,7 @@ function readAll(input: Readable, { push, begin, stalledMs, until }: Reading): P
     if (isOver()) return finish();
     input.on('data', onChunk);
     for (const event of ['end', 'close', 'error']) input.once(event, finish);
-    for (const signal of until) signal.addEventListener('abort', finish, { once: true });
+    for (const signal of until) signal.addEventListener('abort', finish);
   });
 }
 
@@ -201,9 +203,9 @@ function createWriter(output: Writable) {
   let taken = 0;
   let turn: Uint8Array[] = [];
   let turnBytes = 0;
-  const life = new AbortController();
+  const life = new LazyAbortController();
   const close = () => life.abort();
-  const whenBroken = new Promise<void>((done) => life.signal.addEventListener('abort', () => done()));
+  const whenBroken = new Promise<void>((done) => life.addEventListener('abort', done));
   output.on('error', close);
   output.once('close', close);
   const countTaken = () => void taken++;
@@ -222,7 +224,7 @@ function createWriter(output: Writable) {
     const pieces = turn;
     turn = [];
     turnBytes = 0;
-    if (pieces.length === 0 || life.signal.aborted || !output.writable) return;
+    if (pieces.length === 0 || life.aborted || !output.writable) return;
     const chunks = joinShort(pieces);
     // Only for several: a corked output makes a list of what it writes.
     if (chunks.length > 1) output.cork();
@@ -232,7 +234,7 @@ function createWriter(output: Writable) {
 
   return {
     /** Fires when the client is gone, or does not read. */
-    broken: life.signal,
+    broken: life,
     whenBroken,
     close,
     isFull: () => output.writableNeedDrain,

@@ -28,8 +28,9 @@ function makeProgram(t: TestContext, { off = false } = {}) {
   const tree = makeTree(t, { 'home/x': '', 'program.cjs': programText('one') });
   tree.write(
     'run.mjs',
-    `import { loadFile } from ${JSON.stringify(LOADER)};
-loadFile(process.argv[2]);
+    `import { createRequire } from 'node:module';
+import { loadFile } from ${JSON.stringify(LOADER)};
+loadFile(process.argv[2], createRequire(import.meta.url));
 setTimeout(() => {}, Number(process.argv[3] ?? 0));
 `,
   );
@@ -157,7 +158,7 @@ test('a file that could not be loaded is loaded at the next attempt', (t) => {
     `import { writeFileSync } from 'node:fs';
 import { loadFile } from ${JSON.stringify(LOADER)};
 const [file, text] = process.argv.slice(2);
-const attempt = () => { try { return loadFile(file).word; } catch (error) { return error.code ?? error.message; } };
+const attempt = () => { try { return loadFile(file, undefined).word; } catch (error) { return error.code ?? error.message; } };
 const words = [attempt()];
 writeFileSync(file, '(function () { throw new Error("half"); })');
 words.push(attempt());

@@ -16,7 +16,7 @@ const WIDTHS = [
   { width: 1, label: 'serial', count: 1000 },
   { width: 64, label: '64 in flight', count: 4000 },
 ];
-const WARM_UP = 4000;
+const WARM_UP = 40_000;
 const LIST_PATIENCE_MS = 10_000;
 
 export const hub = {

@@ -4,8 +4,8 @@
  * Leaves alone: what happens to a request when its time is over (rpc-client.ts).
  * Always true: the timer fires no later than the earliest deadline of a request that waits.
  */
-import type { Params } from '../../protocol/index.ts';
-import { type Cancellation, MAX_TIMER_MS } from '../../wait.ts';
+import type { Cancellation, Params } from '../../protocol/index.ts';
+import { MAX_TIMER_MS, monotonicMs } from '../../wait.ts';
 
 export interface RequestOptions {
   /** Milliseconds without a response or progress after which the request fails; undefined: no limit. */
@@ -27,13 +27,13 @@ export interface Pending {
   resolve(result: Params): void;
   reject(error: Error): void;
   onAbort(): void;
-  /** When its time is over, on the clock of `performance.now()`. */
+  /** When its time is over, on the clock of `monotonicMs`. */
   deadline: number;
   /** Fires when the request is answered or cancelled. */
   over: AbortController | undefined;
 }
 
-export const deadlineOf = ({ timeout = Number.POSITIVE_INFINITY }: RequestOptions) => performance.now() + timeout;
+export const deadlineOf = ({ timeout = Number.POSITIVE_INFINITY }: RequestOptions) => monotonicMs() + timeout;
 
 export class PendingRequests {
   readonly #all = new Map<unknown, Pending>();
@@ -78,12 +78,12 @@ export class PendingRequests {
     if (deadline >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = deadline;
-    const wait = Math.ceil(deadline - performance.now());
+    const wait = Math.ceil(deadline - monotonicMs());
     this.#timer = setTimeout(() => this.#wake(), Math.min(wait, MAX_TIMER_MS));
   }
 
   #wake(): void {
-    const now = performance.now();
+    const now = monotonicMs();
     this.#timerAt = Number.POSITIVE_INFINITY;
     for (const [id, { deadline }] of [...this.#all]) {
       if (deadline <= now) this.#onTimeout(id);

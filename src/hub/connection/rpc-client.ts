@@ -17,6 +17,7 @@ import {
   type Response,
   RpcError,
 } from '../../protocol/index.ts';
+import { monotonicMs } from '../../wait.ts';
 import {
   ANSWERED,
   type Connection,
@@ -41,7 +42,7 @@ export class RpcClient {
   readonly connection: Connection;
   /** Called with every notification of the server, except those about a request of ours. */
   onNotification: (method: string, params: Params) => void = () => {};
-  /** When the last JSON-RPC message arrived, on the clock of `performance.now()`; 0 before the first. */
+  /** When the last JSON-RPC message arrived, on the clock of `monotonicMs`; 0 before the first. */
   lastReceived = 0;
   readonly #debug: (text: string) => void;
   readonly #pending = new PendingRequests((id) => this.#timeOut(id));
@@ -169,7 +170,7 @@ export class RpcClient {
       this.#take(message.id)?.reject(new UpstreamError(why));
       return void this.#countStrangeLine();
     }
-    this.lastReceived = performance.now();
+    this.lastReceived = monotonicMs();
     this.#hasSpoken = true;
     if (message.kind === 'response') return void this.#handleResponse(message);
     const { method, params } = message;

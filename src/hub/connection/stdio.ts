@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { messageOf } from '../../log.ts';
 import { createLineSplitter, type LineEvents } from '../../protocol/index.ts';
 import { SHUTDOWN } from '../../shutdown.ts';
-import { delay } from '../../wait.ts';
+import { delay, monotonicMs } from '../../wait.ts';
 import { commandLine } from './command.ts';
 import {
   type Connection,
@@ -169,9 +169,9 @@ const TURN_MS = 2;
 function readLines(stream: Readable, limit: number, events: LineEvents): () => void {
   const lines = createLineSplitter(events, limit);
   const take = (chunk: Buffer) => {
-    const until = performance.now() + TURN_MS;
+    const until = monotonicMs() + TURN_MS;
     let at = 0;
-    for (; at < chunk.length && performance.now() < until; at += PIECE_BYTES)
+    for (; at < chunk.length && monotonicMs() < until; at += PIECE_BYTES)
       lines.push(chunk.subarray(at, at + PIECE_BYTES));
     if (at >= chunk.length) return void stream.resume();
     stream.pause();

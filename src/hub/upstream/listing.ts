@@ -50,15 +50,6 @@ const KINDS: { readonly [N in Name]: ListKind<Listing[N][number]> } = {
   skills: { method: 'skills/list', key: 'skills', what: 'skill', name: 'uri', check: parseSkillEntry },
 };
 
-export const EMPTY_LISTING: Listing = {
-  tools: [],
-  resources: [],
-  templates: [],
-  prompts: [],
-  skills: [],
-  problems: [],
-};
-
 export interface ListRequest {
   readonly mcp: McpClient;
   readonly config: UpstreamConfig;

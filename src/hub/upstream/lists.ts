@@ -6,6 +6,7 @@
 import { messageOf } from '../../log.ts';
 import { isObject, type Params } from '../../protocol/index.ts';
 import { visibleLine } from '../../text.ts';
+import { monotonicMs } from '../../wait.ts';
 import { UpstreamError } from '../connection/connection.ts';
 import type { McpClient } from '../connection/mcp-client.ts';
 import { MAX_CURSOR, MAX_ITEM_BYTES, MAX_ITEMS, MAX_LIST_BYTES, MAX_PAGES, MAX_QUOTED_NAME } from './limits.ts';
@@ -41,12 +42,12 @@ export interface List<T> {
 /** Every page of a list. `timeout` is for all pages together. */
 export async function requestList<T>(kind: ListKind<T>, mcp: McpClient, quote: Quote, timeout: number) {
   const { method, key } = kind;
-  const deadline = performance.now() + timeout;
+  const deadline = monotonicMs() + timeout;
   const { items, faults, add } = createItems(kind, mcp, quote);
   const cursors = new Set<string>();
   let ttlMs = Number.POSITIVE_INFINITY;
   for (let cursor: string | undefined; ; ) {
-    const left = Math.max(1, Math.ceil(deadline - performance.now()));
+    const left = Math.max(1, Math.ceil(deadline - monotonicMs()));
     const { [key]: list, nextCursor: next, ttlMs: ttl } = await mcp.request(method, { cursor }, { timeout: left });
     if (!Array.isArray(list)) throw new UpstreamError(`the result of ${method} has no list of ${key}`);
     if (typeof ttl === 'number' && ttl >= 0) ttlMs = Math.min(ttlMs, ttl);

@@ -7,6 +7,7 @@
 import type { LogMessage } from '../../model.ts';
 import { isLogged, type LogLevel, type Params } from '../../protocol/index.ts';
 import { cut, shorten } from '../../text.ts';
+import { monotonicMs } from '../../wait.ts';
 import { MAX_MESSAGE_DATA, MAX_MESSAGES_PER_SECOND, MAX_TITLE } from './limits.ts';
 
 /** Gives the message as clients get it; undefined when it is not asked for, or one too many. */
@@ -15,7 +16,7 @@ export function createMessages(server: string) {
   let count = 0;
   return ({ level, logger, data }: Params, asked: LogLevel | undefined): LogMessage | undefined => {
     if (!isLogged(level, asked)) return undefined;
-    const now = Math.floor(performance.now() / 1000);
+    const now = Math.floor(monotonicMs() / 1000);
     [second, count] = [now, now === second ? count + 1 : 1];
     if (count > MAX_MESSAGES_PER_SECOND) return undefined;
     if (count === MAX_MESSAGES_PER_SECOND) return { level, logger: server, data: TOO_MANY };

@@ -6,7 +6,7 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import type { Params } from '../../protocol/index.ts';
-import { MAX_TIMER_MS, pause, whenAborted } from '../../wait.ts';
+import { MAX_TIMER_MS, monotonicMs, pause, whenAborted } from '../../wait.ts';
 import { type HubContext, SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { McpClient, McpRequestOptions } from '../connection/mcp-client.ts';
 import { LASTING_MS, MAX_BACKOFF_MS, MAX_RELIST_MS, MIN_RELIST_MS, MIN_REOPEN_MS, PING_MS } from './limits.ts';
@@ -25,7 +25,7 @@ export class UpstreamSession {
   readonly mcp: McpClient;
   /** Whether a call was answered. */
   wasUsed = false;
-  readySince = performance.now();
+  readySince = monotonicMs();
   readonly #context: HubContext;
   readonly #owner: SessionOwner;
   readonly #over = new AbortController();
@@ -50,7 +50,7 @@ export class UpstreamSession {
     // Before the first listing: a change that is announced during it may be missing from it.
     void run(this.keepNotified((opened) => this.mcp.listen(opened), this.over));
     const listed = this.#owner.list(true).then((first) => {
-      this.readySince = performance.now();
+      this.readySince = monotonicMs();
       void run(this.#keepListed(first));
       void run(this.#keepChecked());
     });
@@ -76,7 +76,7 @@ export class UpstreamSession {
 
   /** Pings the server, and ends the session when it does not respond or has forgotten it. */
   async check(): Promise<void> {
-    const began = performance.now();
+    const began = monotonicMs();
     try {
       await this.mcp.ping(Math.min(PING_MS, this.#context.healthInterval));
     } catch (error) {
@@ -106,7 +106,7 @@ export class UpstreamSession {
     const { healthInterval } = this.#context;
     while (!this.over.aborted) {
       await pause(healthInterval, this.over);
-      const isQuiet = performance.now() - this.mcp.rpc.lastReceived >= healthInterval;
+      const isQuiet = monotonicMs() - this.mcp.rpc.lastReceived >= healthInterval;
       if (isQuiet && !this.over.aborted) await this.check();
     }
   }
@@ -116,7 +116,7 @@ export class UpstreamSession {
     const until = AbortSignal.any([this.over, signal]);
     let [isGap, failures] = [false, 0];
     for (let streams = 0; !until.aborted; streams += 1) {
-      const began = performance.now();
+      const began = monotonicMs();
       try {
         const goesOn = await listen(() => isGap && this.#resynchronize());
         // It had a stream before, so the server may have forgotten our session: listing again shows it.
@@ -127,7 +127,7 @@ export class UpstreamSession {
         if (until.aborted) return;
         this.#context.debug(`no more notifications: ${messageOf(error)}`);
         isGap = true;
-        failures = performance.now() - began < LASTING_MS ? failures + 1 : 0;
+        failures = monotonicMs() - began < LASTING_MS ? failures + 1 : 0;
         await this.check();
       }
       await pause(doubled(MIN_REOPEN_MS, failures), until);

@@ -4,7 +4,8 @@
  */
 import type { Log } from '../../log.ts';
 import type { UpstreamState, UpstreamStatus } from '../../model.ts';
-import { type Cancellation, pause } from '../../wait.ts';
+import type { Cancellation } from '../../protocol/index.ts';
+import { monotonicMs, pause } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 
 export function createState({ name, target }: UpstreamConfig, log: Log) {
@@ -45,9 +46,9 @@ export function createState({ name, target }: UpstreamConfig, log: Log) {
     },
     /** Settles when `isOver` is true (which is looked at after each change), after `timeout`, or when the signal fires. */
     async until(isOver: (left: number) => boolean, timeout: number, signal?: Cancellation): Promise<void> {
-      const deadline = performance.now() + timeout;
+      const deadline = monotonicMs() + timeout;
       const cancelled = signal ? [signal] : [];
-      for (let left = timeout; !isOver(left) && left > 0 && !signal?.aborted; left = deadline - performance.now())
+      for (let left = timeout; !isOver(left) && left > 0 && !signal?.aborted; left = deadline - monotonicMs())
         // A signal of its own for everyone who waits: Node warns of many listeners on one.
         await pause(left, AbortSignal.any([changed.signal]), ...cancelled);
     },

@@ -8,21 +8,30 @@
  */
 import { asError, messageOf } from '../../log.ts';
 import type { UpstreamStatus } from '../../model.ts';
-import { type Params, RpcError } from '../../protocol/index.ts';
+import { type Cancellation, type Params, RpcError } from '../../protocol/index.ts';
 import { counted, shorten } from '../../text.ts';
-import { type Cancellation, pause, whenAborted } from '../../wait.ts';
+import { afterAnswers, monotonicMs, pause, whenAborted } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import { createRedact } from '../config/redact.ts';
 import { type HubContext, NotSent, ServerExit, SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { Capabilities } from '../connection/handshake.ts';
 import { type McpClient, type McpRequestOptions, openMcpClient, type Spoken } from '../connection/mcp-client.ts';
 import { CALL_WAIT_MS, KEEP_LISTED_MS, MAX_LOGGED, MAX_REASON, MIN_BACKOFF_MS, STABLE_MS } from './limits.ts';
-import { EMPTY_LISTING, type Listed, type Listing, listEverything, mergeListings } from './listing.ts';
+import type { Listed, Listing } from './listing.ts';
 import type { Quote } from './lists.ts';
 import { createMessages } from './messages.ts';
 import { doubled, UpstreamSession } from './session.ts';
 import { createState } from './state.ts';
 import { createUpdates, type ResourceUpdates } from './updates.ts';
+
+export const EMPTY_LISTING: Listing = {
+  tools: [],
+  resources: [],
+  templates: [],
+  prompts: [],
+  skills: [],
+  problems: [],
+};
 
 type UpstreamRequestOptions = McpRequestOptions & { readonly timeout: number };
 
@@ -153,7 +162,7 @@ export class Upstream {
       this.#session = undefined;
       if (signal.aborted) return;
       const isForgotten = session !== undefined && error instanceof SessionGone;
-      const isStable = session !== undefined && performance.now() - session.readySince >= STABLE_MS;
+      const isStable = session !== undefined && monotonicMs() - session.readySince >= STABLE_MS;
       if (isStable || (isForgotten && session.wasUsed)) attempt = 0;
       // The server responds but has forgotten our session: connect again at once, unless sessions are of no use.
       const wait = isForgotten && attempt === 0 ? 0 : backoff(attempt, Math.random());
@@ -172,7 +181,9 @@ export class Upstream {
     const known = this.#spoken;
     // The server may have been replaced by another one, so what is known counts for one attempt.
     this.#spoken = undefined;
-    const mcp = await openMcpClient(this.config, this.#context, known, this.#life.signal);
+    const opening = openMcpClient(this.config, this.#context, known, this.#life.signal);
+    // While the server starts, the code for its lists is loaded.
+    const [mcp] = await Promise.all([opening, afterAnswers().then(() => import('./listing.ts'))]);
     this.#spoken = mcp.spoken;
     const session = new UpstreamSession(mcp, this.#context, {
       list: (isFirst) => this.#list(mcp, isFirst),
@@ -206,13 +217,16 @@ export class Upstream {
     const { ended } = mcp.rpc;
     try {
       const last = this.#listing;
+      const { listEverything, mergeListings } = await import('./listing.ts');
       const listed = await listEverything({ mcp, config: this.config, quote: this.#quote, last, isFirst });
       // A list that failed because the session ended is not published.
       ended.throwIfAborted();
-      this.#publish(listed.listing);
+      this.#publish(mergeListings(this.#listing, listed.listing));
       const published = this.#listing;
       // Unless the session ended or the lists were requested again meanwhile.
-      void listed.later?.then((later) => !ended.aborted && published === this.#listing && this.#publish(later));
+      void listed.later?.then((later) => {
+        if (!ended.aborted && published === this.#listing) this.#publish(mergeListings(published, later));
+      });
       return listed;
     } catch (error) {
       if (ended.aborted || error instanceof SessionGone) throw error;
@@ -241,7 +255,7 @@ export class Upstream {
     clearTimeout(this.#unlisting);
     this.#unlisting = undefined;
     this.#isListed = next !== undefined;
-    if (next) this.#listing = mergeListings(this.#listing, next);
+    if (next) this.#listing = next;
     if (this.listing() !== before) this.#context.changed(this.config.name);
   }
 

@@ -8,7 +8,7 @@ import { stopClock } from '../../harness/clock.ts';
 function start(t: TestContext) {
   let now = 1000;
   stopClock(t);
-  t.mock.method(performance, 'now', () => now);
+  t.mock.method(process, 'hrtime', () => [0, now * 1e6]);
   const expired: unknown[] = [];
   const requests = new PendingRequests((id) => {
     requests.take(id);
