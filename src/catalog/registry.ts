@@ -61,6 +61,8 @@ export function createRegistry(
   const late = sources.filter((source) => source.arrived !== undefined);
   let haveArrived = late.length === 0;
   let current: Snapshot | undefined;
+  /** The same, for those who would wait: making a promise for each takes time. */
+  let ready = first;
   /** Everything that the current snapshot is made from. */
   let last: readonly unknown[] = [];
 
@@ -80,6 +82,7 @@ export function createRegistry(
     const change = isSame ? NO_CHANGE : compareSkills(before, after);
     last = input;
     current = after;
+    ready = Promise.resolve(after);
     const milliseconds = clock.now() - start;
     for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
     return after;
@@ -94,16 +97,15 @@ export function createRegistry(
   // With its first load a source learns which servers to connect to.
   const completed = haveArrived ? first : first.then(finish);
 
-  const ready = () => (current ? Promise.resolve(current) : first);
-  const complete = () => (current?.isComplete ? Promise.resolve(current) : completed.then(ready));
+  const complete = () => (current?.isComplete ? ready : completed.then(() => ready));
   const ownerOf = (name: string) =>
     sources.map((source) => source.explain?.(name)).find((owner) => owner !== undefined);
 
   return {
     current: () => current,
-    ready,
+    ready: () => ready,
     complete,
-    lookUp: async (look) => look(await ready()) ?? look(await complete()),
+    lookUp: async (look) => look(await ready) ?? look(await complete()),
     async lookAgain(name) {
       if (!ownerOf(name)) return undefined;
       await complete();

@@ -6,7 +6,7 @@
 import { EncodedReply, encodeNotification, errorReply } from './encode.ts';
 import type { Call, Era } from './eras.ts';
 import { internalError, invalidRequest, methodNotFound, RpcError } from './errors.ts';
-import { decode, type Id, idKey, isObject, type Message, type Params, type Request } from './json-rpc.ts';
+import { decode, type Id, isObject, type Message, type Params, type Request } from './json-rpc.ts';
 import { isLogged } from './meta.ts';
 import { LazyAbortController, type Peer, type ReadHeader, type Session } from './session.ts';
 
@@ -158,15 +158,14 @@ function answerOne({ message, era }: Incoming, context: Context): Answer | Promi
 async function answerRequest(request: Request, era: Era, context: Context): Promise<Answer> {
   const { session, exchange, onFault } = context;
   const { id, params } = request;
-  const key = idKey(id);
-  if (session.calls.has(key)) return errorReply(id, invalidRequest('this id is still in flight'));
+  if (session.calls.has(id)) return errorReply(id, invalidRequest('this id is still in flight'));
   let call: RunningCall | undefined;
   try {
     const peer = era.open(request, session, exchange.readHeader);
     const method = era.methods.get(request.method);
     if (!method) throw methodNotFound(request.method);
     call = new RunningCall(request, peer, context);
-    session.calls.set(key, call);
+    session.calls.set(id, call);
     const result = await method.run(params, call);
     return call.aborted ? undefined : era.seal(id, result, method);
   } catch (error) {
@@ -176,7 +175,7 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
     return era.sealError(id, internalError(error instanceof Error ? error.message : String(error)));
   } finally {
     // After it was cancelled, another call may have the id.
-    if (session.calls.get(key) === call) session.calls.delete(key);
+    if (session.calls.get(id) === call) session.calls.delete(id);
   }
 }
 

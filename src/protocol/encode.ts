@@ -36,14 +36,15 @@ export class EncodedResult {
 export class EncodedReply {
   readonly pieces: readonly Uint8Array[];
   readonly httpStatus: number;
+  /** Bytes. */
+  readonly length: number;
 
   constructor(pieces: readonly Uint8Array[], httpStatus = 200) {
     this.pieces = pieces;
     this.httpStatus = httpStatus;
-  }
-
-  get length(): number {
-    return this.pieces.reduce((sum, { length }) => sum + length, 0);
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
+    this.length = length;
   }
 
   toString(): string {

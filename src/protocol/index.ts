@@ -38,7 +38,6 @@ export {
   type Decoded,
   decode,
   type Id,
-  idKey,
   isId,
   isObject,
   type Message,

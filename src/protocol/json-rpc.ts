@@ -86,9 +86,6 @@ export function idIn(start: string, end: string): Id | null {
   }
 }
 
-/** Ids compare by type and value: 1 and "1" are two ids. */
-export const idKey = (id: Id) => (typeof id === 'string' ? `"${id}` : `${id}`);
-
 /**
  * A number beyond 2^53 is refused, because it would be echoed as another number. So is a fraction, which JSON-RPC
  * allows and every revision of MCP forbids. Progress tokens have the same form.

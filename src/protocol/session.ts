@@ -3,7 +3,7 @@
  * Owns: the handshake and the calls in flight. Leaves alone: the bytes (transports), subscriptions (methods/).
  * Always true: a modern request changes nothing here except `calls`, and that only while it runs.
  */
-import { type Id, idKey } from './json-rpc.ts';
+import type { Id } from './json-rpc.ts';
 import type { LogLevel } from './meta.ts';
 
 export interface Client {
@@ -75,7 +75,8 @@ export class Session {
    * transport whose client does not read may drop it.
    */
   readonly send: (text: string, mayDrop?: boolean) => void;
-  readonly calls = new Map<string, LazyAbortController>();
+  /** Those in flight. 1 and "1" are two ids. */
+  readonly calls = new Map<Id, LazyAbortController>();
   handshake: Handshake | undefined;
   /** What a legacy client has set for all its requests. */
   logLevel: LogLevel | undefined;
@@ -99,8 +100,8 @@ export class Session {
 
 /** Stops the call of that id if it still runs; it is then not answered, and the id is free at once. */
 export function cancel({ calls }: Session, id: Id): void {
-  calls.get(idKey(id))?.abort();
-  calls.delete(idKey(id));
+  calls.get(id)?.abort();
+  calls.delete(id);
 }
 
 // --- internal ---

@@ -4,7 +4,7 @@
  */
 import type { Registry } from '../catalog/registry.ts';
 import { type Log, messageOf, stackOf } from '../log.ts';
-import type { ListedSkill, Skill, Snapshot, Tool, ToolOutcome } from '../model.ts';
+import type { ListedSkill, Resolution, Skill, Snapshot, Tool, ToolOutcome } from '../model.ts';
 import { EncodedResult, isObject } from '../protocol/index.ts';
 import { SizedCache } from '../sized-cache.ts';
 import { echo, oneLine, printable } from '../text.ts';
@@ -28,7 +28,9 @@ export function skillTool(registry: Registry, log: Log): Tool {
   async function load({ id, skill }: ListedSkill): Promise<ToolOutcome> {
     try {
       // Always asked: a file that can no longer be read is an error at once.
-      const bytes = await skill.read();
+      const reading = skill.read();
+      // Awaited only when needed, which takes longer than the rest: the bytes are nearly always in memory.
+      const bytes = reading instanceof Promise ? await reading : reading;
       const known = encoded.get(skill);
       if (known?.id === id && (known.bytes === bytes || known.bytes.equals(bytes))) return known.result;
       const result = new EncodedResult(success(headed(id, skill, bytes)));
@@ -60,7 +62,7 @@ export function skillTool(registry: Registry, log: Log): Tool {
       const onCompact = () => warnOnce(names.visible.length, view.budget);
       return { description: describeSkills(names.visible, view, search, onCompact), _meta: ALWAYS_LOADED };
     },
-    async run(args, snapshot) {
+    run(args, snapshot) {
       const { name } = checkedArguments(SKILL_INPUT, renameCommand(args));
       return withSkill(name, snapshot, registry, load);
     },
@@ -71,21 +73,24 @@ export function skillTool(registry: Registry, log: Log): Tool {
  * What `use` gives for the skill of that name; for a name that means no skill, or several, a failure for the model.
  * A name that the snapshot lacks may belong to a server that comes late: `use` then gets a later snapshot.
  */
-export async function withSkill(
+export function withSkill(
   name: string,
   snapshot: Snapshot,
   registry: Registry,
   use: (listed: ListedSkill, snapshot: Snapshot) => Promise<ToolOutcome>,
-): Promise<ToolOutcome> {
+): ToolOutcome | Promise<ToolOutcome> {
+  const useIn = (current: Snapshot, resolution: Resolution) => {
+    if (resolution.kind === 'found') return use(resolution, current);
+    if (resolution.kind === 'ambiguous') return failure(ambiguityOf(name, resolution.ids));
+    return failure(absenceOf(name, current));
+  };
   const known = snapshot.names.resolve(name);
-  const late = known.kind === 'missing' ? await registry.lookAgain(name.trim()) : undefined;
-  if (typeof late === 'string')
-    return failure(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late})`);
-  const current = late ?? snapshot;
-  const resolution = late ? late.names.resolve(name) : known;
-  if (resolution.kind === 'found') return use(resolution, current);
-  if (resolution.kind === 'ambiguous') return failure(ambiguityOf(name, resolution.ids));
-  return failure(absenceOf(name, current));
+  if (known.kind !== 'missing') return useIn(snapshot, known);
+  return registry.lookAgain(name.trim()).then((late) => {
+    if (typeof late === 'string')
+      return failure(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late})`);
+    return late ? useIn(late, late.names.resolve(name)) : useIn(snapshot, known);
+  });
 }
 
 /** A header that says where the skill comes from, then its SKILL.md unchanged. Throws when that cannot be read. */
