@@ -34,15 +34,20 @@ export class ChangingError extends Error {
 /** For `flags`: refuses to open a symbolic link. Windows has no such flag. */
 export const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
-/** Gives the first bytes of a memory that is used again a place to stay. */
-export type Keep = (memory: Buffer, length: number) => Buffer;
+/** Where a small file is read to. */
+export interface Memory {
+  /** For SMALL_BYTES at least; the same until something is kept. */
+  room(): Buffer;
+  /** The first bytes of the room, which stay as they are. */
+  keep(length: number): Buffer;
+}
 
 /** `flags`: further ones for opening the file. */
-export function readStable(path: string, limit: number, flags = 0, keep: Keep = copyOf): FileContent {
+export function readStable(path: string, limit: number, flags = 0, memory: Memory = COPIES): FileContent {
   // NONBLOCK: opening a FIFO without a writer would wait for one. Windows has neither.
   const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
-    return readHandle(handle, limit, keep);
+    return readHandle(handle, limit, memory);
   } finally {
     closeSync(handle);
   }
@@ -71,17 +76,18 @@ export function readInside(directory: string, name: string, limit: number): File
  * Keeps many small files together, which takes less time and memory than each alone. A block stays in memory as long as
  * one of its files does, so this is for files that are kept as long as each other.
  */
-export function keepInBlocks(): Keep {
-  let block = Buffer.alloc(0);
-  let used = 0;
-  return (memory, length) => {
-    if (block.length - used < length) {
-      block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      used = 0;
-    }
-    memory.copy(block, used, 0, length);
-    used += length;
-    return block.subarray(used - length, used);
+export function createBlocks(): Memory {
+  let rest = Buffer.alloc(0);
+  return {
+    room() {
+      if (rest.length < SMALL_BYTES) rest = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      return rest;
+    },
+    keep(length) {
+      const kept = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      return kept;
+    },
   };
 }
 
@@ -94,27 +100,34 @@ const NOT_REGULAR = 'it is not a regular file';
 // 95 % of all SKILL.md files are smaller.
 const SMALL_BYTES = 16 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
-const SCRATCH = Buffer.allocUnsafeSlow(SMALL_BYTES);
 // The machine that has the disk sets the file times, and its clock may be behind ours.
 const CLOCK_LAG_MS = 500;
 
-/** Not in Node's shared pool, which a file that is kept would keep alive. */
-function copyOf(memory: Buffer, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  memory.copy(bytes, 0, 0, length);
-  return bytes;
-}
+let scratch: Buffer | undefined;
 
-function readHandle(handle: number, limit: number, keep: Keep): FileContent {
+/** Each file by itself. Not in Node's shared pool, which a file that is kept would keep alive. */
+const COPIES: Memory = {
+  room() {
+    scratch ??= Buffer.allocUnsafeSlow(SMALL_BYTES);
+    return scratch;
+  },
+  keep(length) {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    this.room().copy(bytes, 0, 0, length);
+    return bytes;
+  },
+};
+
+function readHandle(handle: number, limit: number, memory: Memory): FileContent {
   const start = Date.now() - CLOCK_LAG_MS;
-  const length = tryRead(handle);
+  const length = tryRead(handle, memory.room());
   const stats = fstatSync(handle, BIGINT);
   const version = versionOf(stats);
   if (!stats.isFile()) throw new Error(NOT_REGULAR);
   if (stats.size > limit) throw new Error(`it has over ${limit} bytes`);
   // For a small file that did not change for a while before it was read, one look is enough.
   if (Number(stats.size) === length && !isRecent(stats, start))
-    return { bytes: keep(SCRATCH, length), version, recent: false };
+    return { bytes: memory.keep(length), version, recent: false };
   const bytes = Buffer.allocUnsafeSlow(Number(stats.size));
   for (let at = 0; at < bytes.length; ) {
     const count = readSync(handle, bytes, at, bytes.length - at, at);
@@ -125,9 +138,9 @@ function readHandle(handle: number, limit: number, keep: Keep): FileContent {
   return { bytes, version, recent: isRecent(stats) };
 }
 
-function tryRead(handle: number): number | undefined {
+function tryRead(handle: number, room: Buffer): number | undefined {
   try {
-    return readSync(handle, SCRATCH, 0, SMALL_BYTES, 0);
+    return readSync(handle, room, 0, SMALL_BYTES, 0);
   } catch {
     return undefined; // Most often a directory. A file that cannot be read throws again when all of it is read.
   }

@@ -5,7 +5,7 @@
  * System calls are synchronous, in short slices: for many small files asynchronous ones take several times as long.
  */
 import { createPacer } from '../files/pace.ts';
-import { type Keep, keepInBlocks } from '../files/read.ts';
+import { createBlocks, type Memory } from '../files/read.ts';
 import type { Problem, Skill, Watched } from '../model.ts';
 import { type Clock, systemClock } from '../wait.ts';
 import { MAX_TEXT_HELD, SETTLE_MS } from './limits.ts';
@@ -47,10 +47,10 @@ export function createScanner(clock: Clock = systemClock) {
 
     let room = MAX_TEXT_HELD - files.reduce((sum, file) => sum + heldBy(file), 0);
     let unsettled = false;
-    const readAll = async (some: readonly SkillFile[], keep?: Keep) => {
+    const readAll = async (some: readonly SkillFile[], blocks?: Memory) => {
       for (const file of some) {
         room += heldBy(file);
-        const reading = file.read(room, keep);
+        const reading = file.read(room, blocks);
         if (!(typeof reading === 'boolean' ? reading : await reading)) unsettled = true;
         room -= heldBy(file);
         const rest = pace();
@@ -61,7 +61,7 @@ export function createScanner(clock: Clock = systemClock) {
       if (changed.length > 0) await clock.delay(SETTLE_MS + TIMER_SLACK_MS);
       await readAll(changed);
     } else {
-      await readAll(changed, keepInBlocks());
+      await readAll(changed, createBlocks());
       // One look at a directory is enough for all skills in it. Those in one that changed meanwhile are read once more.
       const parents = new Set(changed.map(({ parent }) => parent));
       for (const parent of parents) if (parent && isUntouched(parent)) parents.delete(parent);

@@ -5,7 +5,7 @@
  * shown, because only the version that was looked at before is read. Its last good state is shown.
  */
 import { basename, sep } from 'node:path';
-import { ChangingError, type FileContent, type Keep, NOFOLLOW, readInside, readStable } from '../files/read.ts';
+import { ChangingError, type FileContent, type Memory, NOFOLLOW, readInside, readStable } from '../files/read.ts';
 import {
   codeOf,
   isMissing,
@@ -93,14 +93,14 @@ export class SkillFile {
   }
 
   /**
-   * Gives false while the file is changing. `room`: the most bytes that may be held in memory. `keep`: where they go; the
+   * Gives false while the file is changing. `room`: the most bytes that may be held in memory. `memory`: where they go; the
    * caller then makes sure that the directory was not replaced meanwhile.
    */
-  read(room: number, keep?: Keep): boolean | Promise<boolean> {
+  read(room: number, memory?: Memory): boolean | Promise<boolean> {
     const look = this.#look;
     this.#look = undefined;
     try {
-      const content = this.#readBytes(keep);
+      const content = this.#readBytes(memory);
       if (look !== undefined && !sameLook(look, content.version)) return false;
       const head = readHead(content.bytes);
       return head instanceof Promise
@@ -118,11 +118,11 @@ export class SkillFile {
     this.#look = undefined;
   }
 
-  #readBytes(keep: Keep | undefined): FileContent {
+  #readBytes(memory: Memory | undefined): FileContent {
     if (!this.isPlain) return readInside(this.real, SKILL_FILE, MAX_SKILL_BYTES);
-    const content = readStable(this.real + sep + SKILL_FILE, MAX_SKILL_BYTES, NOFOLLOW, keep);
+    const content = readStable(this.real + sep + SKILL_FILE, MAX_SKILL_BYTES, NOFOLLOW, memory);
     // For a plain file one look at its directory after opening is enough, at a third of the cost of `readInside`.
-    if (!keep && !sameFile(lstatOf(this.real), this.identity)) throw new ChangingError();
+    if (!memory && !sameFile(lstatOf(this.real), this.identity)) throw new ChangingError();
     return content;
   }
 
