@@ -14,7 +14,9 @@ import {
   createDispatcher,
   decode,
   type Era,
+  errorReply,
   type Handle,
+  internalError,
   legacyEra,
   modernEra,
   SKILLS_EXTENSION,
@@ -66,15 +68,17 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
     registry.complete().then(service.explainEmpty).catch(report('the first lists'));
     return handle;
   }
-  const loaded = afterAnswers()
-    .then(load)
-    .catch((error) => {
-      report('loading')(error);
-      return shakeHands; // It answers that there is no such method.
-    });
+  const loaded = afterAnswers().then(load);
+  loaded.catch(report('loading'));
   const handleEarly: Handle = async (session, text, exchange) => {
-    const first = isRequestOf(handshake, text) ? shakeHands : await loaded;
-    await first(session, text, exchange);
+    const message = decode(text);
+    const request = 'kind' in message && message.kind === 'request' ? message : undefined;
+    const isHandshake = request && handshake.some(({ methods }) => methods.has(request.method));
+    const next = isHandshake ? shakeHands : await loaded.catch(() => undefined);
+    // The client may have left meanwhile.
+    if (typeof session === 'object' && session.ended.aborted) return;
+    if (next) await next(session, text, exchange);
+    else if (request) exchange.reply(errorReply(request.id, internalError('the server could not be loaded')));
   };
 
   const status = () => sources.flatMap((source) => source.status?.() ?? []);
@@ -107,7 +111,7 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
       const graceMs = isSignalled ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs;
       // Requests in flight may need what is still being loaded.
       if (service) service.stop();
-      else void loaded.then(() => service?.stop());
+      else loaded.then(() => service?.stop()).catch(() => {});
       // Closing an upstream server answers every call that still waits for it. `end` reports a failure of that.
       graceTimer ??= setTimeout(() => void endSources().catch(() => {}), graceMs);
     },
@@ -163,11 +167,4 @@ function createHandshake({ log, prompts }: Settings, views: Views): (besides: Me
       notifications: [cancelled, ...legacyNotifications],
     }),
   ];
-}
-
-/** Whether the text is one request for a method that one of the eras has. */
-function isRequestOf(eras: readonly Era[], text: string): boolean {
-  const message = decode(text);
-  if (Array.isArray(message) || message.kind !== 'request') return false;
-  return eras.some(({ methods }) => methods.has(message.method));
 }

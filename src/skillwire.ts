@@ -130,11 +130,12 @@ function openHub(options: HubSourceOptions): Source {
     // Not `onChanged` itself: it may be set after the first refresh.
     opened = createHubSource(options, (reason) => onChanged(reason));
     if (log) opened.followLog(...log);
-    await opened.start();
+    // The first refresh starts them too, and reports why they cannot be.
+    await opened.start().catch(() => {});
     return opened;
   };
   const opening = open();
-  // The first refresh reports a failure of these.
+  // The first refresh reports that the code could not be loaded.
   opening.catch(() => {});
   return {
     name: 'hub',
@@ -152,6 +153,9 @@ function openHub(options: HubSourceOptions): Source {
     watched: () => opened?.watched?.() ?? [],
     arrived: async () => (await opening).arrived?.(),
     explain: (name) => opened?.explain?.(name),
-    close: async () => (await opening).close(),
+    async close() {
+      await opening.catch(() => {});
+      await opened?.close();
+    },
   };
 }

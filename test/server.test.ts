@@ -50,6 +50,17 @@ test('handshakes are answered before anything is loaded; other messages wait, an
   assert.equal(server.health(true).tools, 4);
 });
 
+test('what waits for a client that has left meanwhile is not begun', async (t) => {
+  const server = createServer(settingsFrom({ scanDefaultDirs: false, skipPlugins: true }), []);
+  t.after(() => server.end());
+  const peer = createPeer(server.handle);
+  const waiting = peer.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  peer.session.end();
+  await waiting;
+  assert.deepEqual(peer.received, []);
+  server.stop(true);
+});
+
 test('an embedder may use and close a server at once', async (t) => {
   const tree = makeTree(t, { 'skills/one/SKILL.md': skillText('one') });
   const options = { skillDirs: [tree.at('skills')], scanDefaultDirs: false, skipPlugins: true, home: tree.at('.') };

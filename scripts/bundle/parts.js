@@ -59,13 +59,15 @@ function sortModules(modules) {
   const program = reached('src/cli.ts');
   const service = reached(...SERVICE);
   const hub = reached('src/hub/source.ts');
+  const commands = reached('src/cli/commands.ts', 'src/cli/help.ts');
   const hubLater = reached(...HUB_LATER);
   const packages = new Map(PARTS.flatMap(({ file, packages: names = [] }) => names.map((name) => [name, file])));
   const fileOf = (path) => {
     if (!path.startsWith('src/')) return packages.get(path);
     if (launcher.has(path)) return 'skillwire.cjs';
     // What two files need at once is in the one that is always loaded.
-    if (program.has(path) || (service.has(path) && hub.has(path))) return 'skillwire-program.cjs';
+    const isShared = service.has(path) && (hub.has(path) || commands.has(path));
+    if (program.has(path) || isShared) return 'skillwire-program.cjs';
     if (service.has(path)) return 'skillwire-service.cjs';
     if (path === 'src/skills/filter.ts') return 'skillwire-filter.cjs';
     if (path.startsWith('src/transports/http/')) return 'skillwire-http.cjs';

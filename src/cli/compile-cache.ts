@@ -4,7 +4,8 @@
  * Always true:
  * - compiled code is used only when this user's own Node made it from the very file that is loaded: V8 runs a cache instead of
  *   the source and does not check that they belong together;
- * - a cache that is missing, damaged, not writable or another user's changes nothing but the time of the start.
+ * - a cache that is missing, damaged in one of its two copies, not writable or another user's changes nothing but the time of
+ *   the start.
  */
 import {
   type BigIntStats,
@@ -83,11 +84,18 @@ function compile(path: string, cache: Cache | undefined): Script {
 function cacheOf(path: string): Cache | undefined {
   try {
     const stats = statSync(path, { bigint: true });
-    const name = `${basename(path, '.cjs')}-${process.version}-${stats.dev}-${stats.ino}.bin`;
+    const name = `${basename(path, '.cjs')}-${process.version}-${numberOf(path)}.bin`;
     return { file: join(cacheDirectory(), name), key: keyOf(path, stats) };
   } catch {
     return undefined;
   }
+}
+
+/** Tells the copies of a file in several installations apart. Two of one number would only replace each other's code. */
+function numberOf(path: string): number {
+  let number = 0;
+  for (let at = 0; at < path.length; at++) number = (Math.imul(number, 31) + path.charCodeAt(at)) >>> 0;
+  return number;
 }
 
 /** Which file was compiled, and by which Node. */

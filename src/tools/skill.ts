@@ -30,7 +30,7 @@ export function skillTool(registry: Registry, log: Log): Tool {
       // Always asked: a file that can no longer be read is an error at once.
       const reading = skill.read();
       // Awaited only when needed, which takes longer than the rest: the bytes are nearly always in memory.
-      const bytes = reading instanceof Promise ? await reading : reading;
+      const bytes = Buffer.isBuffer(reading) ? reading : await reading;
       const known = encoded.get(skill);
       if (known?.id === id && (known.bytes === bytes || known.bytes.equals(bytes))) return known.result;
       const result = new EncodedResult(success(headed(id, skill, bytes)));

@@ -39,7 +39,7 @@ export const MAX_NAME = 200;
  * Milliseconds after the first server's start until the process is started that ends the servers should this one be killed.
  * Before that, and without it, they are only told by the end of their input.
  */
-export const GUARD_DELAY_MS = 200;
+export const GUARD_DELAY_MS = 100;
 
 /** Milliseconds without a response to server/discover after which initialize is tried too. Old servers ignore unknown methods. */
 export const PROBE_MS = 3000;

@@ -182,8 +182,11 @@ export class Upstream {
     // The server may have been replaced by another one, so what is known counts for one attempt.
     this.#spoken = undefined;
     const opening = openMcpClient(this.config, this.#context, known, this.#life.signal);
-    // While the server starts, the code for its lists is loaded.
-    const [mcp] = await Promise.all([opening, afterAnswers().then(() => import('./listing.ts'))]);
+    // While the server starts, the code for its lists is loaded. A failure of that is one to list.
+    afterAnswers()
+      .then(() => import('./listing.ts'))
+      .catch(() => {});
+    const mcp = await opening;
     this.#spoken = mcp.spoken;
     const session = new UpstreamSession(mcp, this.#context, {
       list: (isFirst) => this.#list(mcp, isFirst),
