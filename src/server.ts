@@ -64,8 +64,10 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
     service = createService(settings, views, sources, registry, report);
     handle = handleIn(erasWith(service.methods));
     log.info('scanning skill directories');
-    registry.refresh('start').catch(report('refresh (start)'));
-    registry.complete().then(service.explainEmpty).catch(report('the first lists'));
+    // After the first list is answered: a client should not wait for watches.
+    const { begin, explainEmpty } = service;
+    registry.refresh('start').catch(report('refresh (start)')).then(afterAnswers).then(begin);
+    registry.complete().then(explainEmpty).catch(report('the first lists'));
     return handle;
   }
   const loaded = afterAnswers().then(load);

@@ -4,7 +4,7 @@
  */
 import type { Registry } from './catalog/registry.ts';
 import { createRefreshReport } from './catalog/report.ts';
-import { startTriggers } from './catalog/triggers.ts';
+import { createTriggers } from './catalog/triggers.ts';
 import type { Settings } from './config.ts';
 import { completeMethod } from './methods/completion.ts';
 import type { Feature } from './methods/lists.ts';
@@ -34,7 +34,6 @@ export interface Methods {
 
 export type Service = ReturnType<typeof createService>;
 
-/** From here on changes of the sources are noticed. */
 export function createService(
   settings: Settings,
   views: Views,
@@ -59,7 +58,7 @@ export function createService(
     legacyNotifications: legacy.notifications,
   };
   registry.onRefresh(createRefreshReport(log));
-  const stopTriggers = startTriggers(registry, sources, settings, log);
+  const triggers = createTriggers(registry, sources, settings, log);
   const problemsIn = (snapshot: Snapshot): readonly Problem[] => [...snapshot.problems, ...skills.problems(snapshot)];
   return {
     methods,
@@ -74,8 +73,10 @@ export function createService(
     explainEmpty(snapshot: Snapshot): void {
       for (const { where, what } of explainNone(snapshot, settings)) log.warn(`${where}: ${what}`);
     },
+    /** From now on changes on disk are noticed. */
+    begin: triggers.begin,
     stop(): void {
-      stopTriggers();
+      triggers.stop();
       subscribers.close();
     },
   };

@@ -28,15 +28,15 @@ export interface TriggerOptions {
   readonly watch: boolean;
 }
 
-/** Gives a function that stops them. */
-export function startTriggers(
+/** From now on sources are listened to; `begin` starts the timer and the watcher. */
+export function createTriggers(
   registry: Registry,
   sources: readonly Source[],
   { autoRefresh, refreshInterval, watch }: TriggerOptions,
   log: Log,
   clock: Clock = systemClock,
   system?: WatchSystem,
-): () => void {
+): { begin(): void; stop(): void } {
   /** When the first change since the last refresh was seen. */
   let burstStart: number | undefined;
   const refresh = (cause: string) => {
@@ -46,7 +46,7 @@ export function startTriggers(
     registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${stackOf(error)}`));
   };
   for (const source of sources) source.onChange?.(refresh);
-  if (!autoRefresh) return () => {};
+  if (!autoRefresh) return { begin() {}, stop() {} };
   /** The timer of each reason, as a function that cancels it. */
   const timers = new Map<string, () => void>();
   let isStopped = false;
@@ -74,10 +74,9 @@ export function startTriggers(
     startTick();
   };
   const startTick = () => void timers.set('timer', clock.timer(refreshInterval ?? DEFAULT_INTERVAL_MS, tick));
-  startTick();
   let watched: readonly (readonly Watched[] | undefined)[] = [];
   let unsettledInRow = 0;
-  registry.onRefresh(() => {
+  const look = () => {
     lastRefresh = clock.now();
     const isUnsettled = sources.some((source) => source.isUnsettled?.());
     if (isUnsettled) refreshIn(Math.min(UNSETTLED_MS * 2 ** unsettledInRow, LONGEST_UNSETTLED_MS), 'settling');
@@ -87,11 +86,20 @@ export function startTriggers(
     if (sameItems(wanted, watched)) return;
     watched = wanted;
     watcher?.follow(wanted.flatMap((one) => one ?? []));
-  });
+  };
 
-  return () => {
-    isStopped = true;
-    for (const reason of timers.keys()) cancel(reason);
-    watcher?.close();
+  return {
+    begin() {
+      if (isStopped) return;
+      startTick();
+      registry.onRefresh(look);
+      // For the refreshes before this.
+      if (registry.current()) look();
+    },
+    stop() {
+      isStopped = true;
+      for (const reason of timers.keys()) cancel(reason);
+      watcher?.close();
+    },
   };
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createRegistry } from '../../src/catalog/registry.ts';
 // Loaded before the first refresh needs it, which would wait for the file system otherwise.
 import '../../src/catalog/snapshot.ts';
-import { startTriggers } from '../../src/catalog/triggers.ts';
+import { createTriggers } from '../../src/catalog/triggers.ts';
 import type { WatchSystem } from '../../src/catalog/watcher.ts';
 import { settingsFrom } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -31,7 +31,8 @@ function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Sour
     return Object.assign(new EventEmitter(), { close: () => {} });
   };
   const system = { watch, isLocal: () => isLocal } as unknown as WatchSystem;
-  const stop = startTriggers(registry, [source], settings, settings.log, clock, system);
+  const { begin, stop } = createTriggers(registry, [source], settings, settings.log, clock, system);
+  begin();
   return {
     registry,
     loads: () => loads,
