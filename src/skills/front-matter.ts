@@ -78,7 +78,7 @@ export function remarkOn(name: string, directory: string): Omit<Problem, 'where'
  * YAML parser takes longer than the rest of a scan.
  */
 export function readPlainHead(block: string): Fields | undefined {
-  if (STRANGE.test(block) || !block.isWellFormed()) return undefined;
+  if (NOT_PRINTABLE_ASCII.test(block) && (STRANGE.test(block) || !block.isWellFormed())) return undefined;
   const fields = new Map<string, string>();
   for (let at = 0; at < block.length; at = FIELD.lastIndex) {
     FIELD.lastIndex = at;
@@ -154,6 +154,8 @@ const isNull = (text: string) => text.length === 4 && text.toLowerCase() === 'nu
 // Words that YAML does not read as text: `True` and `true` would be one key.
 const isNoKey = (key: string) => key.length < 6 && ['true', 'false', 'null'].includes(key.toLowerCase());
 const QUOTED_SCALAR = /^(?:"([^"\\]*)"|'([^']*)')$/;
+// Most blocks have only these; the next pattern takes longer to compile, and to test.
+const NOT_PRINTABLE_ASCII = /[^\n -~]/;
 // Characters that YAML does not allow, and white space that is white space to JavaScript but text to YAML.
 const STRANGE =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\ufffe\uffff]/;

@@ -4,7 +4,7 @@
  * Always true: `compact` and `auto` are never longer than their budget; equal skills give equal text.
  */
 import type { ListedSkill, ToolView } from '../model.ts';
-import { cut, shorten, visibleLine, xml } from '../text.ts';
+import { cut, shorten, visibleLine, xml, xmlLine } from '../text.ts';
 
 /**
  * `search`: the name of the tool that finds skills that are not shown, if there is one. `onCompact`: called when the form
@@ -51,7 +51,7 @@ ${entries.join('\n') || entry('none', NONE, 'none')}
 
 const entry = (name: string, description: string, location: string) => `<skill>
 <name>${xml(name)}</name>
-<description>${xml(visibleLine(description))}</description>
+<description>${xmlLine(description)}</description>
 <location>${location}</location>
 </skill>`;
 
@@ -100,7 +100,7 @@ function entriesWithin(listed: readonly ListedSkill[], budget: number, longest: 
   let room = budget;
   for (const { id, skill } of listed) {
     if (id.length > longest || id.length >= room) continue;
-    const name = xml(visibleLine(id));
+    const name = xmlLine(id);
     if (name.length >= room) continue;
     room -= name.length + 1;
     entries.push({ name, description: skill.description });
