@@ -14,7 +14,7 @@ import { initialize, load, templateOf, wrong } from '../lib/stdio-client.js';
 const TEXT = 'Some words';
 const WIDTHS = [
   { width: 1, label: 'serial', count: 1000 },
-  { width: 64, label: '64 in flight', count: 4000 },
+  { width: 64, label: '64 in flight', count: 10_000 },
 ];
 const WARM_UP = 40_000;
 const LIST_PATIENCE_MS = 10_000;

@@ -14,7 +14,7 @@ const REQUESTS = [
 ];
 const WIDTHS = [
   { width: 1, label: 'serial', count: 1000 },
-  { width: 64, label: '64 in flight', count: 4000 },
+  { width: 64, label: '64 in flight', count: 10_000 },
 ];
 // V8 optimizes the code of a server while it runs, up to some 40,000 requests; what is measured is the state after that.
 const WARM_UP = 40_000;
