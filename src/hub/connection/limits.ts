@@ -35,12 +35,6 @@ export const MAX_STRANGE_LOGGED = 5;
 
 /** Characters of a server's name and version: they are shown to people. */
 export const MAX_NAME = 200;
-/**
- * Milliseconds after the first server's start until the process is started that ends the servers should this one be killed.
- * Before that, and without it, they are only told by the end of their input.
- */
-export const GUARD_DELAY_MS = 100;
-
 /** Milliseconds without a response to server/discover after which initialize is tried too. Old servers ignore unknown methods. */
 export const PROBE_MS = 3000;
 

@@ -13,7 +13,7 @@ import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { delay } from '../../wait.ts';
 import { type Environment, inSystem32 } from './command.ts';
-import { GUARD_DELAY_MS, KILL_LOOK_MS, KILL_MS } from './limits.ts';
+import { KILL_LOOK_MS, KILL_MS } from './limits.ts';
 
 export interface ProcessGroups {
   /** `group`: the id of a process that leads a group of its own. */
@@ -29,17 +29,10 @@ export function createProcessGroups(platform: NodeJS.Platform, env: Environment)
   if (platform === 'win32') return windowsProcesses(env);
   const groups = new Set<number>();
   let shell: ChildProcess | undefined;
-  let starting: NodeJS.Timeout | undefined;
 
   function tellShell(): void {
-    // Not at once: servers that are starting would have to share the processors with it.
-    if (!shell) starting ??= setTimeout(startGuard, GUARD_DELAY_MS).unref();
-    else shell.stdin?.write(`${[...groups].map((group) => -group).join(' ')}\n`);
-  }
-
-  function startGuard(): void {
-    shell = startShell();
-    tellShell();
+    shell ??= startShell();
+    shell.stdin?.write(`${[...groups].map((group) => -group).join(' ')}\n`);
   }
 
   return {
@@ -63,10 +56,7 @@ export function createProcessGroups(platform: NodeJS.Platform, env: Environment)
         tellShell();
       };
     },
-    close() {
-      clearTimeout(starting);
-      shell?.stdin?.end();
-    },
+    close: () => void shell?.stdin?.end(),
   };
 }
 
