@@ -67,8 +67,7 @@ async function readExports(paths) {
     format: 'esm',
     outdir: 'dist',
   });
-  const made = Object.values(metafile.outputs).map((output) => [output.entryPoint, output.exports]);
-  const names = new Map(made);
+  const names = new Map(Object.values(metafile.outputs).map((output) => [output.entryPoint, output.exports]));
   // A package is CommonJS: all of it is its default export.
   return (path) => names.get(path) ?? ['default'];
 }

@@ -93,7 +93,7 @@ const SKIPPED = ['.git', 'node_modules'];
 
 /** Directories of version control and package managers are not searched, and are not part of a skill. */
 export function isSkipped(name: string): boolean {
-  // Case-insensitive, as macOS and Windows are. A pattern with the flag `i` would take longer to compile than most scans.
+  // Case-insensitive, as macOS and Windows are. For a pattern with the flag `i`, V8 would load tables of all letters.
   return SKIPPED.some((one) => one.length === name.length && one === name.toLowerCase());
 }
 

@@ -9,7 +9,7 @@ import { createProfiles, type HostOptions, type HostProfile } from './host-profi
 import { createNameTable } from './spelling.ts';
 
 export interface ViewOptions extends HostOptions {
-  /** The own tools that are served; `auto`: all, but not to a client with the Skills extension, which needs few of them. */
+  /** The own tools that are served; `auto`: all, but to a client with the Skills extension only those that it needs. */
   readonly tools: 'auto' | readonly ToolName[];
 }
 

@@ -29,7 +29,7 @@ export function skillTool(registry: Registry, log: Log): Tool {
     try {
       // Always asked: a file that can no longer be read is an error at once.
       const reading = skill.read();
-      // Awaited only when needed, which takes longer than the rest: the bytes are nearly always in memory.
+      // The bytes are nearly always in memory, and to await them would take longer than the rest.
       const bytes = Buffer.isBuffer(reading) ? reading : await reading;
       const known = encoded.get(skill);
       if (known?.id === id && (known.bytes === bytes || known.bytes.equals(bytes))) return known.result;
