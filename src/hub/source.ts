@@ -30,6 +30,9 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   let lastParts: readonly unknown[] = [];
   let watched: readonly Watched[] = [];
 
+  /** What `start` has read, until the first load takes it. */
+  let started: ReturnType<typeof apply> | undefined;
+
   /** Reads the configuration and runs the servers in it. */
   async function apply() {
     const read = readConfiguration();
@@ -42,10 +45,13 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
   return {
     name: 'hub',
     async start() {
-      await apply();
+      started = apply();
+      await started;
     },
     async load() {
-      const { configs, problems, watched: files } = await apply();
+      const applied = started ?? apply();
+      started = undefined;
+      const { configs, problems, watched: files } = await applied;
       const all = upstreams.all();
       const listings = all.map((one) => one.listing());
       if (!sameItems(watched, files, sameWatched)) watched = files;
