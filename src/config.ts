@@ -20,6 +20,8 @@ export const HOST_NAMES = [
 ] as const;
 type HostName = (typeof HOST_NAMES)[number];
 
+const HOME = homedir();
+
 export const DEFAULTS = {
   /** More directories with skills. */
   skillDirs: [] as readonly string[],
@@ -64,7 +66,7 @@ export const DEFAULTS = {
   sources: [] as readonly Source[],
   cwd: '.',
   // With an empty HOME the project would count as the home, and its files as the user's own.
-  home: isAbsolute(homedir()) ? homedir() : '/',
+  home: isAbsolute(HOME) ? HOME : '/',
   /** Where `CLAUDE_CONFIG_DIR` and `CODEX_HOME` are looked up. */
   env: {} as Readonly<Record<string, string | undefined>>,
   log: createLog(() => {}, 'error'),
@@ -88,27 +90,26 @@ export function settingsFrom(options: SkillwireOptions): Settings {
 // --- internal ---
 
 /** A value of the kind that each option takes: its default, if it has one. */
-const SAMPLES = new Map<string, unknown>(
-  Object.entries({
-    ...DEFAULTS,
-    ...{ root: '', pluginsFile: '', pluginsRoot: '', refreshInterval: 1, descriptionBudget: 1, commandLine: () => '' },
-  }),
-);
-const WORDS = new Map<string, readonly string[]>([
-  ['names', ['auto', 'plain', 'safe'] satisfies Settings['names'][]],
-  ['describe', ['auto', 'full', 'compact', 'list'] satisfies Settings['describe'][]],
-  ['tools', TOOL_NAMES],
-  ['importHosts', HOST_NAMES],
-]);
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  ...DEFAULTS,
+  ...{ root: '', pluginsFile: '', pluginsRoot: '', refreshInterval: 1, descriptionBudget: 1, commandLine: () => '' },
+};
+/** The only texts that an option takes. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  names: ['auto', 'plain', 'safe'] satisfies Settings['names'][],
+  describe: ['auto', 'full', 'compact', 'list'] satisfies Settings['describe'][],
+  tools: TOOL_NAMES,
+  importHosts: HOST_NAMES,
+};
 function checkOption(name: string, value: unknown): void {
-  if (!SAMPLES.has(name)) {
-    const [near] = nearest(name, [...SAMPLES.keys()], (one) => [one]);
+  if (!Object.hasOwn(SAMPLES, name)) {
+    const [near] = nearest(name, Object.keys(SAMPLES), (one) => [one]);
     throw new Error(`unknown option "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
   }
   if (name === 'sources' || (name === 'tools' && value === 'auto')) return;
   // The other numbers are times.
   const most = name === 'descriptionBudget' ? Number.POSITIVE_INFINITY : MAX_TIMER_MS;
-  const wanted = kindOf(SAMPLES.get(name), WORDS.get(name), most);
+  const wanted = kindOf(SAMPLES[name], WORDS[name], most);
   if (!wanted.has(value)) throw new Error(`${name} must be ${name === 'tools' ? '"auto" or ' : ''}${wanted.what}`);
 }
 

@@ -3,26 +3,33 @@
  * Owns: which characters are never shown, escaping, shortening. Leaves alone: what the text means.
  * Always true: every function takes time linear in the length of its text, and none throws.
  */
+import { lazy } from './lazy.ts';
 
 /**
  * The text without invisible characters, which a model or a terminal would obey. Everything that is listed (names and
  * descriptions, ours and those of upstream servers) passes through here. Line breaks and tabs stay.
  */
 export function visible(text: string): string {
-  // This test is enough for nearly every text.
-  if (!SUSPECT.test(text)) return text;
+  // These tests are enough for nearly every text.
+  if (isPlain(text) || !SUSPECT.test(text)) return text;
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   // Runs come last: removing a character can make two of them one.
-  return INVISIBLE.test(whole)
-    ? whole.replace(LINE_BREAK, '\n').replace(INVISIBLE_ALL, '').replace(HIDING_RUNS, '')
+  return invisible().test(whole)
+    ? whole.replace(LINE_BREAK, '\n').replace(invisibleAll(), '').replace(hidingRuns(), '')
     : whole;
 }
 
 /** The same on one line, with each run of white space as one space. */
 export function visibleLine(text: string): string {
+  if (isPlain(text)) return text;
   // Invisible characters are removed first: a byte order mark is white space to JavaScript and would leave a space.
   const clean = visible(text);
   return UNEVEN.test(clean) ? clean.replace(/\s+/g, ' ').trim() : clean;
+}
+
+/** Whether a text is nothing but words of ASCII with one space between, as nearly all names and many descriptions are. */
+export function isPlain(text: string): boolean {
+  return !UNUSUAL.test(text);
 }
 
 /** In Unicode's composed form (NFC), for comparing. */
@@ -35,7 +42,7 @@ export function composed(text: string): string {
 
 /** Indented JSON in which invisible characters are escapes: for a terminal. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, undefined, 2).replace(INVISIBLE_ALL, (found) =>
+  return JSON.stringify(value, undefined, 2).replace(invisibleAll(), (found) =>
     // JSON escapes a character beyond the first plane as two surrogates.
     found.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
@@ -133,19 +140,21 @@ const INVISIBLE_SET =
   '|[\\ud83f\\ud87f\\ud8bf\\ud8ff\\ud93f\\ud97f\\ud9bf\\ud9ff\\uda3f\\uda7f\\udabf\\udaff\\udb3f\\udb7f\\udbbf\\udbff][\\udffe\\udfff]';
 // Text has at most a variation selector and a joiner in a row. Longer runs, and runs of one kind, can hide a message.
 const HIDING_RUN = '[\\u200c\\u200d\\ufe00-\\ufe0f]{3,}|[\\u200c\\u200d]{2}|[\\ufe00-\\ufe0f]{2}';
-const INVISIBLE = new RegExp(`${INVISIBLE_SET}|${HIDING_RUN}`);
+const invisible = lazy(() => new RegExp(`${INVISIBLE_SET}|${HIDING_RUN}`));
 // Every character that these can begin with, in few and coarse ranges: a long list takes ten times as long to test.
 const SUSPECT = new RegExp(
   '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f-\\u036f\\u061c-\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
     '\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f\\ufeff\\uffa0-\\uffff]',
 );
-const INVISIBLE_ALL = new RegExp(INVISIBLE_SET, 'g');
-const HIDING_RUNS = new RegExp(HIDING_RUN, 'g');
+const invisibleAll = lazy(() => new RegExp(INVISIBLE_SET, 'g'));
+const hidingRuns = lazy(() => new RegExp(HIDING_RUN, 'g'));
 // Vertical tab, form feed and "next line" end lines too. Without a line break in their place, two words would be joined.
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 // White space other than one space between two words.
 const UNEVEN = /[^\S ]| {2}|^ | $/;
-// Anything but words of ASCII with one space between, of which XML needs none escaped.
+// Anything but words of ASCII with one space between.
+const UNUSUAL = /[^ -~]| {2}|^ | $/;
+// The same, or a character that XML needs escaped.
 const UNUSUAL_IN_XML = /[^ !-%'-;=?-~]| {2}|^ | $/;
 // Marks, scripts that have marks, and characters with another form. A text without any of these is composed already:
 // most texts in Latin, Cyrillic, Chinese, Japanese and Korean are. For them this test takes a tenth of the time of composing.

@@ -21,7 +21,7 @@ const codeOf = ({ code }: Pick<Module, 'code'>) => code.replace(/'[^'\n]*'|"[^"\
 
 // Lowest first; a module imports from its own row or from one above it in this table.
 const LAYERS: readonly (readonly string[])[] = [
-  ['protocol', 'model', 'log', 'text', 'compare', 'version', 'wait', 'sized-cache', 'hops', 'shutdown'],
+  ['protocol', 'model', 'log', 'text', 'compare', 'version', 'wait', 'lazy', 'sized-cache', 'hops', 'shutdown'],
   ['files'],
   ['skills'],
   ['catalog', 'hub'],

@@ -5,11 +5,12 @@
  * a skill that is shown twice costs less than one that is not shown at all.
  */
 import { dirname, join } from 'node:path';
+import { lazy } from '../lazy.ts';
 import type { Skill, Snapshot } from '../model.ts';
 import { claudeHome, codexHome, expandHome, type Surroundings } from '../skills/roots.ts';
 import { perSnapshot } from './lists.ts';
 
-export type Agent = keyof typeof AGENTS;
+export type Agent = keyof ReturnType<typeof agents>;
 
 /** The snapshot without the skills that this agent finds by itself. `agent` undefined: the snapshot itself. */
 export type ShowTo = (snapshot: Snapshot, agent: Agent | undefined) => Snapshot;
@@ -17,7 +18,7 @@ export type ShowTo = (snapshot: Snapshot, agent: Agent | undefined) => Snapshot;
 export function createShowTo(surroundings: Surroundings): ShowTo {
   const without = perSnapshot((snapshot, agent: Agent): Snapshot => {
     const { names } = snapshot;
-    const isOwn = createOwnTest(AGENTS[agent], surroundings);
+    const isOwn = createOwnTest(agents()[agent], surroundings);
     // Of one directory that several agents link to, only the first is listed: the agent at hand may have another link.
     const found = [...names.originals].filter(([copy]) => isOwn(copy)).map(([, original]) => original);
     const own = new Set([...found, ...names.listed.map(({ skill }) => skill).filter(isOwn)]);
@@ -44,30 +45,33 @@ const alike = (name: string): Habits => ({ directories: [name, `~/${name}`] });
 
 const UNIVERSAL = ['.agents', '~/.agents'];
 
-const AGENTS = {
-  amp: { directories: ['.agents', '~/.config/agents'] },
-  antigravity: { directories: ['.agent', '~/.gemini/antigravity'] },
-  claude: { directories: ['.claude'], home: claudeHome, hasPlugins: true },
-  cline: { directories: ['.cline', '~/.cline', ...UNIVERSAL] },
-  codex: { directories: ['.codex', ...UNIVERSAL], home: codexHome, isDeep: true },
-  continue: { directories: ['.continue', '~/.continue', '.claude'] },
-  copilot: { directories: ['.github', '.claude', '~/.copilot', ...UNIVERSAL] },
-  crush: { directories: ['.crush', '~/.config/crush'] },
-  cursor: { directories: ['.cursor', '~/.cursor', '.claude', '.codex', ...UNIVERSAL] },
-  gemini: { directories: ['.gemini', '~/.gemini', ...UNIVERSAL] },
-  goose: { directories: ['.goose', '~/.config/goose', '.claude', '~/.claude', '~/.config/agents', ...UNIVERSAL] },
-  junie: alike('.junie'),
-  kilo: alike('.kilocode'),
-  kiro: alike('.kiro'),
-  kode: alike('.kode'),
-  opencode: {
-    directories: ['.opencode', '~/.config/opencode', '.claude', '~/.claude', ...UNIVERSAL],
-    isDeep: true,
-  },
-  qwen: { directories: ['.qwen', '~/.qwen', ...UNIVERSAL] },
-  roo: { directories: ['.roo', '~/.roo', ...UNIVERSAL] },
-  windsurf: { directories: ['.windsurf', '~/.codeium/windsurf'] },
-} as const satisfies Readonly<Record<string, Habits>>;
+const agents = lazy(
+  () =>
+    ({
+      amp: { directories: ['.agents', '~/.config/agents'] },
+      antigravity: { directories: ['.agent', '~/.gemini/antigravity'] },
+      claude: { directories: ['.claude'], home: claudeHome, hasPlugins: true },
+      cline: { directories: ['.cline', '~/.cline', ...UNIVERSAL] },
+      codex: { directories: ['.codex', ...UNIVERSAL], home: codexHome, isDeep: true },
+      continue: { directories: ['.continue', '~/.continue', '.claude'] },
+      copilot: { directories: ['.github', '.claude', '~/.copilot', ...UNIVERSAL] },
+      crush: { directories: ['.crush', '~/.config/crush'] },
+      cursor: { directories: ['.cursor', '~/.cursor', '.claude', '.codex', ...UNIVERSAL] },
+      gemini: { directories: ['.gemini', '~/.gemini', ...UNIVERSAL] },
+      goose: { directories: ['.goose', '~/.config/goose', '.claude', '~/.claude', '~/.config/agents', ...UNIVERSAL] },
+      junie: alike('.junie'),
+      kilo: alike('.kilocode'),
+      kiro: alike('.kiro'),
+      kode: alike('.kode'),
+      opencode: {
+        directories: ['.opencode', '~/.config/opencode', '.claude', '~/.claude', ...UNIVERSAL],
+        isDeep: true,
+      },
+      qwen: { directories: ['.qwen', '~/.qwen', ...UNIVERSAL] },
+      roo: { directories: ['.roo', '~/.roo', ...UNIVERSAL] },
+      windsurf: { directories: ['.windsurf', '~/.codeium/windsurf'] },
+    }) as const satisfies Readonly<Record<string, Habits>>,
+);
 
 function createOwnTest({ directories, home, isDeep, hasPlugins }: Habits, surroundings: Surroundings) {
   const all = [...directories.map((path) => expandHome(surroundings, path)), ...(home ? [home(surroundings)] : [])];

@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot';
 import type { Registry } from '../catalog/registry.ts';
+import { lazy } from '../lazy.ts';
 import type { Log } from '../log.ts';
 import type { FileRecord, Problem, Skill, Snapshot } from '../model.ts';
 import { internalError, isObject, type Method, type Params } from '../protocol/index.ts';
@@ -19,17 +20,19 @@ import { cursorAfter, indexAfter } from './lists.ts';
 import { nothingAt, uriParam } from './resources.ts';
 
 /** What the Agent Skills specification asks of front matter. One bad entry makes SDK hosts refuse the whole list. */
-const Head = v.looseObject({
-  name: v.string('name is not text'),
-  description: textOf('description', 1024),
-  compatibility: v.optional(textOf('compatibility', 500)),
-  metadata: v.optional(
-    v.pipe(
-      v.custom<Params>(isObject, 'metadata is not a map'),
-      v.record(v.string(), v.string('metadata has a value that is not text')),
+const headSchema = lazy(() =>
+  v.looseObject({
+    name: v.string('name is not text'),
+    description: textOf('description', 1024),
+    compatibility: v.optional(textOf('compatibility', 500)),
+    metadata: v.optional(
+      v.pipe(
+        v.custom<Params>(isObject, 'metadata is not a map'),
+        v.record(v.string(), v.string('metadata has a value that is not text')),
+      ),
     ),
-  ),
-});
+  }),
+);
 
 export function createSkillsExtension(registry: Registry, log: Log) {
   const { readerFor, problemOf } = createEntryReaders(log);
@@ -127,7 +130,7 @@ async function readEntry(root: string, skill: Skill, records: Map<string, FileRe
   const reading = await skill.files.manifest(signal, records);
   if (reading.kind !== 'whole') return reading;
   const { head, files } = reading;
-  const parsed = v.safeParse(Head, head);
+  const parsed = v.safeParse(headSchema(), head);
   if (!parsed.success) return unfit(`its ${parsed.issues[0].message}`);
   // The file has another name by now; the next refresh gives the skill another URI.
   if (visibleLine(parsed.output.name) !== skill.name) return { kind: 'moving' as const };

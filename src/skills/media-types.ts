@@ -1,18 +1,18 @@
 /** Media types by file name. Only those that real skills contain; other files are text or binary by their bytes. */
 import { posix } from 'node:path';
+import { lazy } from '../lazy.ts';
 
 export const DIRECTORY_TYPE = 'inode/directory';
 
 /** Undefined for an unknown extension. */
 export function typeOfName(path: string): string | undefined {
-  types ??= typesByEnding();
-  return types.get(posix.extname(path).toLowerCase());
+  return typesByEnding().get(posix.extname(path).toLowerCase());
 }
 
 /** The text of UTF-8 bytes, byte order mark included; undefined for other bytes. */
 export function textOf(bytes: Uint8Array): string | undefined {
   try {
-    return UTF8.decode(bytes);
+    return utf8().decode(bytes);
   } catch {
     return undefined; // Not UTF-8.
   }
@@ -29,9 +29,14 @@ export function contentOf(uri: string, path: string, bytes: Uint8Array): object 
 
 // --- internal ---
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8 = lazy(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }));
 
-const ENDINGS = {
+const typesByEnding = lazy(() => {
+  const pairs = Object.entries(endings()).flatMap(([type, all]) => all.split(' ').map((one) => [one, type] as const));
+  return new Map(pairs);
+});
+
+const endings = () => ({
   'text/markdown': '.md .markdown .mdx',
   'text/plain': '.txt .text .log .ini .cfg .conf .env .gitignore .rst .tex .diff .patch',
   'text/html': '.html .htm',
@@ -80,14 +85,4 @@ const ENDINGS = {
   'font/otf': '.otf',
   'font/woff': '.woff',
   'font/woff2': '.woff2',
-};
-
-// Made when first needed: no list needs it, and it would take longer than most modules to load.
-let types: ReadonlyMap<string, string> | undefined;
-
-function typesByEnding(): ReadonlyMap<string, string> {
-  const pairs = Object.entries(ENDINGS).flatMap(([type, endings]) =>
-    endings.split(' ').map((ending) => [ending, type] as const),
-  );
-  return new Map(pairs);
-}
+});

@@ -5,12 +5,12 @@
  * come or go; the time is linear in the number of skills, also when all of them have one name.
  */
 import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
-import { composed, hashOf } from '../text.ts';
+import { composed, hashOf, isPlain } from '../text.ts';
 import { nearest } from './nearest.ts';
 
 /** Names compare without case, outer blanks, or differences in how Unicode spells a character. */
 export function nameKey(name: string): string {
-  if (PLAIN.test(name)) return name.toLowerCase();
+  if (isPlain(name)) return name.toLowerCase();
   const plain = name.trim().replace(/\s+/g, ' ');
   return composed(composed(plain).toLowerCase());
 }
@@ -71,9 +71,6 @@ export function createNames(skills: readonly Skill[], fingerprints: ReadonlyMap<
 }
 
 // --- internal ---
-
-// Nearly all names are like this.
-const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
 /** The skills that a name means: none, one, or several, which is an ambiguity. */
 type Found = ReadonlySet<Skill>;

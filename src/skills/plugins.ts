@@ -8,6 +8,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { createFileCache, type Links, parseJson } from '../files/parsed.ts';
 import { isBelow, isSameDirectory, kindAt, watchEntry } from '../files/stats.ts';
+import { lazy } from '../lazy.ts';
 import type { Plugin, Problem } from '../model.ts';
 import { shorten } from '../text.ts';
 import { MOST_NAMED } from './limits.ts';
@@ -35,8 +36,8 @@ export function createPluginFinder(options: PluginOptions) {
   const pluginsRoot = expandHome(options, options.pluginsRoot ?? join(claudeHome(options), 'plugins'));
   const file = expandHome(options, options.pluginsFile ?? join(pluginsRoot, 'installed_plugins.json'));
   const inside = (directory: string): Links => (followSymlinks ? 'all' : { within: directory });
-  const readInstalled = jsonFile(Installed, 'the plugins file');
-  const readSettings = jsonFile(Settings);
+  const readInstalled = jsonFile(installedSchema, 'the plugins file');
+  const readSettings = jsonFile(settingsSchema);
   const findNamed = createNamedSkills(pluginsRoot, inside);
   const own = ['settings.json', 'settings.local.json'].map((name) => join(cwd, '.claude', name));
   // In order: a later file overrides an earlier one. In the home directory the project's files are the user's own.
@@ -58,7 +59,7 @@ export function createPluginFinder(options: PluginOptions) {
       problems.push({ where: file, what: 'the plugins file is missing' });
     const roots = Object.entries(installed.value?.plugins ?? {}).flatMap(([id, value]) => {
       const report = (what: string) => void problems.push({ where: file, what: `plugin "${id}" ${what}` });
-      const all = [value].flat().filter((one): one is Installation => v.is(Installation, one));
+      const all = [value].flat().filter((one): one is Installation => v.is(installationSchema(), one));
       const isDisabled = enabled.get(id) === false;
       const reported = problems.length;
       const installation = isDisabled ? undefined : findInstallation(all, pluginsRoot, cwd, report);
@@ -87,33 +88,39 @@ const shortened = ({ where, what }: Problem): Problem => ({ where, what: shorten
 // Real files have a few KiB.
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
 
-const Installed = v.object({ plugins: v.record(v.string(), v.unknown()) });
-const Installation = v.object({
-  installPath: v.pipe(v.string(), v.nonEmpty()),
-  scope: v.optional(v.string()),
-  projectPath: v.optional(v.string()),
-});
-type Installation = v.InferOutput<typeof Installation>;
-const Settings = v.object({ enabledPlugins: v.optional(v.record(v.string(), v.unknown()), {}) });
-const SkillPaths = v.optional(v.union([v.string(), v.array(v.string())], 'must be a path or a list of paths'));
-const Manifest = v.object({ skills: SkillPaths });
-const MarketplaceEntry = v.object({ name: v.string(), skills: SkillPaths });
-/** Paths by plugin; the first of several entries counts. Made once per change of the file, not once per plugin. */
-const Marketplace = v.pipe(
-  v.object({ plugins: v.array(v.unknown()) }),
-  v.transform(({ plugins }) => {
-    const entries = plugins.filter((one) => v.is(MarketplaceEntry, one));
-    return new Map(
-      entries.toReversed().map(({ name, skills }) => [name, skills === undefined ? skills : [skills].flat()]),
-    );
+// Each schema is made when the first file of its shape is read: most machines have none.
+const installedSchema = () => v.object({ plugins: v.record(v.string(), v.unknown()) });
+const installationSchema = lazy(() =>
+  v.object({
+    installPath: v.pipe(v.string(), v.nonEmpty()),
+    scope: v.optional(v.string()),
+    projectPath: v.optional(v.string()),
   }),
 );
-const KnownMarketplaces = v.record(v.string(), v.unknown());
-const KnownMarketplace = v.object({ installLocation: v.string() });
+type Installation = v.InferOutput<ReturnType<typeof installationSchema>>;
+const settingsSchema = () => v.object({ enabledPlugins: v.optional(v.record(v.string(), v.unknown()), {}) });
+const skillPaths = () => v.optional(v.union([v.string(), v.array(v.string())], 'must be a path or a list of paths'));
+const manifestSchema = () => v.object({ skills: skillPaths() });
+/** Paths by plugin; the first of several entries counts. Made once per change of the file, not once per plugin. */
+const marketplaceSchema = () => {
+  const entry = v.object({ name: v.string(), skills: skillPaths() });
+  return v.pipe(
+    v.object({ plugins: v.array(v.unknown()) }),
+    v.transform(({ plugins }) => {
+      const entries = plugins.filter((one) => v.is(entry, one));
+      return new Map(
+        entries.toReversed().map(({ name, skills }) => [name, skills === undefined ? skills : [skills].flat()]),
+      );
+    }),
+  );
+};
+const knownMarketplacesSchema = () => v.record(v.string(), v.unknown());
+const knownMarketplaceSchema = lazy(() => v.object({ installLocation: v.string() }));
 
 /** Gives a function that reads files of one shape, and reports what is wrong with them. `role`: what the file is for. */
-function jsonFile<T>(schema: v.GenericSchema<unknown, T>, role?: string) {
-  const read = createFileCache(MAX_JSON_BYTES, (bytes) => v.safeParse(schema, parseJson(bytes)));
+function jsonFile<T>(makeSchema: () => v.GenericSchema<unknown, T>, role?: string) {
+  const schema = lazy(makeSchema);
+  const read = createFileCache(MAX_JSON_BYTES, (bytes) => v.safeParse(schema(), parseJson(bytes)));
   return (path: string, links: Links, problems: Problem[]) => {
     const { value, fault } = read(path, links);
     const report = (what: string) => problems.push({ where: path, what });
@@ -161,16 +168,16 @@ function findInstallation(
  * While one of the files cannot be understood there are none: a guess could give the plugin another plugin's skills.
  */
 function createNamedSkills(pluginsRoot: string, inside: (directory: string) => Links) {
-  const readManifest = jsonFile(Manifest);
-  const readMarketplace = jsonFile(Marketplace);
-  const readKnown = jsonFile(KnownMarketplaces);
+  const readManifest = jsonFile(manifestSchema);
+  const readMarketplace = jsonFile(marketplaceSchema);
+  const readKnown = jsonFile(knownMarketplacesSchema);
 
   return (path: string, plugin: Plugin, problems: Problem[]): readonly string[] | undefined => {
     const manifest = readManifest(join(path, '.claude-plugin', 'plugin.json'), inside(path), problems);
     if (manifest.isFaulty) return [];
     if (manifest.value?.skills !== undefined) return [manifest.value.skills].flat();
     const known = readKnown(join(pluginsRoot, 'known_marketplaces.json'), 'all', problems).value?.[plugin.marketplace];
-    const located = v.is(KnownMarketplace, known) ? [resolve(pluginsRoot, known.installLocation)] : [];
+    const located = v.is(knownMarketplaceSchema(), known) ? [resolve(pluginsRoot, known.installLocation)] : [];
     // The plugin may also be a copy of the whole marketplace.
     for (const home of [join(pluginsRoot, 'marketplaces', plugin.marketplace), ...located, path]) {
       const marketplace = readMarketplace(join(home, '.claude-plugin', 'marketplace.json'), inside(home), problems);

@@ -33,7 +33,8 @@ const NONE = 'No skills were found.';
 function describeFully(listed: readonly ListedSkill[], search: string | undefined): string {
   const finder = search === undefined ? '' : ` ${search} looks inside them.`;
   const entries = listed.map(({ id, skill }) => entry(id, skill.description, skill.location));
-  return `Load a skill: instructions for one kind of task, written by this user, their team or a plugin.
+  if (entries.length === 0) entries.push(entry('none', NONE, 'none'));
+  const lead = `Load a skill: instructions for one kind of task, written by this user, their team or a plugin.
 
 How to use it:
 - Before you start a task, look through the skills listed below. When a description fits, load that skill and follow it.
@@ -44,13 +45,13 @@ How to use it:
 
 Where skills come from: directories with a SKILL.md in this project, in the user's home, and in plugins; the location says which. Skills that are added or changed while this server runs appear here by themselves.${finder}
 
-<available_skills>
-${entries.join('\n') || entry('none', NONE, 'none')}
-</available_skills>`;
+<available_skills>`;
+  // Joined in one step: the text of ten thousand skills has megabytes, and is not copied once more.
+  return [lead, ...entries, '</available_skills>'].join('\n');
 }
 
 const entry = (name: string, description: string, location: string) => `<skill>
-<name>${xml(name)}</name>
+<name>${xmlLine(name)}</name>
 <description>${xmlLine(description)}</description>
 <location>${location}</location>
 </skill>`;

@@ -12,25 +12,27 @@ import { LONGEST_QUERY, MAX_BODIES } from './limits.ts';
 import { countOf, createSummariser, linesFor, NOTE, SUMMARY_MEMBERS, skillLine } from './summary.ts';
 import { checkedArguments, failure, inputOf, objectSchema, READ_ONLY } from './tool.ts';
 
-export const LIST_INPUT = inputOf({
-  query: {
-    check: v.optional(
-      v.pipe(
-        v.string('query must be text'),
-        v.maxLength(LONGEST_QUERY, `query must have at most ${LONGEST_QUERY} characters`),
-      ),
-    ),
-    schema: {
-      type: 'string',
-      maxLength: LONGEST_QUERY,
-      description: 'Only skills whose directory, name or description contains this text. Case does not matter.',
+export const LIST_INPUT = inputOf(
+  {},
+  {
+    query: {
+      check: () =>
+        v.pipe(
+          v.string('query must be text'),
+          v.maxLength(LONGEST_QUERY, `query must have at most ${LONGEST_QUERY} characters`),
+        ),
+      schema: {
+        type: 'string',
+        maxLength: LONGEST_QUERY,
+        description: 'Only skills whose directory, name or description contains this text. Case does not matter.',
+      },
+    },
+    includeBody: {
+      check: () => v.boolean('includeBody must be true or false'),
+      schema: { type: 'boolean', description: 'Include the text of each SKILL.md, without its front matter.' },
     },
   },
-  includeBody: {
-    check: v.optional(v.boolean('includeBody must be true or false')),
-    schema: { type: 'boolean', description: 'Include the text of each SKILL.md, without its front matter.' },
-  },
-});
+);
 
 const ITEMS = objectSchema({ ...SUMMARY_MEMBERS, body: { type: 'string' } }, Object.keys(SUMMARY_MEMBERS));
 const OUTPUT_SCHEMA = objectSchema({ skills: { type: 'array', items: ITEMS }, note: NOTE }, ['skills']);

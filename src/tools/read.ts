@@ -21,10 +21,13 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 const NAME = `name is required: name must be the name of a skill, as text of at most ${LONGEST_SKILL_NAME} characters`;
 const PATH = `path is required: path must be that of a file in the skill, as text of at most ${LONGEST_PATH} characters`;
-export const READ_INPUT = inputOf({
-  name: requiredText(LONGEST_SKILL_NAME, NAME, 'Name of the skill (case-insensitive)'),
-  path: requiredText(LONGEST_PATH, PATH, 'Path of the file, relative to the skill: references/forms.md'),
-});
+export const READ_INPUT = inputOf(
+  {
+    name: requiredText(LONGEST_SKILL_NAME, NAME, 'Name of the skill (case-insensitive)'),
+    path: requiredText(LONGEST_PATH, PATH, 'Path of the file, relative to the skill: references/forms.md'),
+  },
+  {},
+);
 
 export function readTool(registry: Registry): Tool {
   return {

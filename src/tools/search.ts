@@ -16,28 +16,33 @@ const QUERY = requiredText(
   `query is required: query must be text of 1 to ${LONGEST_QUERY} characters, the words to look for`,
   'Words to look for, separated by spaces. A skill must contain all of them. Case does not matter.',
 );
-export const SEARCH_INPUT = inputOf({
-  query: {
-    ...QUERY,
-    check: v.pipe(
-      QUERY.check,
-      v.check((query) => {
-        const words = wordsOf(query);
-        return words.length <= MOST_WORDS && words.every((word) => word.length <= LONGEST_WORD);
-      }, `query must have at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters`),
-    ),
-  },
-  limit: {
-    check: v.optional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MOST_RESULTS, LIMIT))),
-    schema: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MOST_RESULTS,
-      default: DEFAULT_LIMIT,
-      description: 'Maximum number of skills in the result.',
+export const SEARCH_INPUT = inputOf(
+  {
+    query: {
+      ...QUERY,
+      check: () =>
+        v.pipe(
+          QUERY.check(),
+          v.check((query) => {
+            const words = wordsOf(query);
+            return words.length <= MOST_WORDS && words.every((word) => word.length <= LONGEST_WORD);
+          }, `query must have at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters`),
+        ),
     },
   },
-});
+  {
+    limit: {
+      check: () => v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MOST_RESULTS, LIMIT)),
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MOST_RESULTS,
+        default: DEFAULT_LIMIT,
+        description: 'Maximum number of skills in the result.',
+      },
+    },
+  },
+);
 
 const MEMBERS = {
   query: { type: 'string' },

@@ -18,9 +18,12 @@ const MAX_ENCODED = 4 * 1024 * 1024;
 
 const REQUIRED = 'name is required: the name of the skill to load, as text';
 const TOO_LONG = `name must have at most ${LONGEST_SKILL_NAME} characters`;
-export const SKILL_INPUT = inputOf({
-  name: requiredText(LONGEST_SKILL_NAME, REQUIRED, 'Name of the skill to load (case-insensitive)', TOO_LONG),
-});
+export const SKILL_INPUT = inputOf(
+  {
+    name: requiredText(LONGEST_SKILL_NAME, REQUIRED, 'Name of the skill to load (case-insensitive)', TOO_LONG),
+  },
+  {},
+);
 
 export function skillTool(registry: Registry, log: Log): Tool {
   const encoded = new SizedCache<Skill, { id: string; bytes: Buffer; result: EncodedResult }>(MAX_ENCODED);

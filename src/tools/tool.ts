@@ -1,5 +1,6 @@
 /** What the server's own tools have in common: their annotations, their arguments, the form of their results. */
 import * as v from 'valibot';
+import { lazy } from '../lazy.ts';
 import type { ToolResult } from '../model.ts';
 import { invalidParams } from '../protocol/index.ts';
 import { echo } from '../text.ts';
@@ -13,15 +14,17 @@ export const READ_ONLY = {
 } as const;
 
 /** One argument: the check of its value, and beside it the JSON Schema of the same that clients are shown. */
-export interface Argument {
-  readonly check: v.GenericSchema;
+interface Argument {
+  check(): v.GenericSchema;
   readonly schema: object;
 }
+
+type Arguments = Readonly<Record<string, Argument>>;
 
 /** A text that is not blank. `message`: for a value that is missing, blank, not text or too long. */
 export function requiredText(most: number, message: string, description: string, tooLong = message) {
   return {
-    check: v.pipe(v.string(message), v.maxLength(most, tooLong), v.regex(/\S/, message)),
+    check: () => v.pipe(v.string(message), v.maxLength(most, tooLong), v.regex(/\S/, message)),
     schema: { type: 'string', minLength: 1, maxLength: most, pattern: '\\S', description },
   };
 }
@@ -36,22 +39,27 @@ export function objectSchema(members: Readonly<Record<string, unknown>>, require
   };
 }
 
-/** The input of a tool that takes these arguments and no others. */
-export function inputOf<T extends Readonly<Record<string, Argument>>>(args: T) {
-  const pick = (member: keyof Argument) =>
-    Object.fromEntries(Object.entries(args).map(([name, one]) => [name, one[member]]));
-  const required = Object.keys(args).filter((name) => args[name]?.check.type !== 'optional');
+/** The input of a tool that takes these arguments and no others. The check is made at the first call. */
+export function inputOf<R extends Arguments, O extends Arguments>(required: R, optional: O) {
+  const entries = () => ({
+    ...mapped(required, (one) => one.check()),
+    ...mapped(optional, (one) => v.optional(one.check())),
+  });
   return {
-    check: v.strictObject(pick('check') as { readonly [K in keyof T]: T[K]['check'] }),
-    schema: objectSchema(pick('schema'), required),
+    check: lazy(() => v.strictObject(entries() as Checks<R> & OptionalChecks<O>)),
+    schema: objectSchema(
+      mapped({ ...required, ...optional }, (one) => one.schema),
+      Object.keys(required),
+    ),
   };
 }
 
 /** Throws "invalid params", with a message for the author of the call: a model or a person. */
 export function checkedArguments<T extends v.ObjectEntries>(
-  { check }: { readonly check: v.StrictObjectSchema<T, undefined> },
+  input: { check(): v.StrictObjectSchema<T, undefined> },
   args: unknown,
 ): v.InferOutput<v.StrictObjectSchema<T, undefined>> {
+  const check = input.check();
   const parsed = v.safeParse(check, args);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
@@ -69,4 +77,15 @@ export function success(text: string): ToolResult {
 /** A failure that the model can do something about: a result, not an exception. */
 export function failure(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
+}
+
+// --- internal ---
+
+type Checks<T extends Arguments> = { readonly [K in keyof T]: ReturnType<T[K]['check']> };
+type OptionalChecks<T extends Arguments> = {
+  readonly [K in keyof T]: v.OptionalSchema<ReturnType<T[K]['check']>, undefined>;
+};
+
+function mapped<T>(args: Arguments, change: (one: Argument) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(args).map(([name, one]) => [name, change(one)]));
 }

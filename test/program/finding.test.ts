@@ -262,14 +262,14 @@ test('the published schemas and the checks agree', () => {
     ['skills.list', { query: '', includeBody: false }],
     ['skills.read', { name: 'a', path: 'b/c' }],
   ];
-  const tools = new Map<string, { readonly check: v.GenericSchema; readonly schema: object }>([
+  const tools = new Map<string, { check(): v.GenericSchema; readonly schema: object }>([
     ['skills.search', SEARCH_INPUT],
     ['skills.list', LIST_INPUT],
     ['skills.read', READ_INPUT],
   ]);
   for (const [name, args] of [...good, ...BAD_CALLS]) {
     const { schema, check } = tools.get(name) ?? assert.fail(name);
-    assert.equal(ajv.validate(schema, args), v.is(check, args), `${name} ${JSON.stringify(args)}`);
+    assert.equal(ajv.validate(schema, args), v.is(check(), args), `${name} ${JSON.stringify(args)}`);
   }
 });
 

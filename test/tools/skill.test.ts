@@ -39,7 +39,7 @@ test('the JSON Schema that clients see and the schema that is applied agree', ()
   const seen = new Ajv2020({ strict: true }).compile(SKILL_INPUT.schema);
   for (const [json, good] of INPUTS) {
     assert.equal(seen(JSON.parse(json)), good, `clients: ${json}`);
-    assert.equal(v.safeParse(SKILL_INPUT.check, JSON.parse(json)).success, good, `server: ${json}`);
+    assert.equal(v.safeParse(SKILL_INPUT.check(), JSON.parse(json)).success, good, `server: ${json}`);
   }
 });
 
