@@ -1,15 +1,16 @@
 /** Long work in short slices, so that requests are answered in between. */
+import { monotonicMs } from '../wait.ts';
 
 /** Called between two steps of work; the caller awaits the result if there is one. */
 export type Pacer = () => Promise<void> | undefined;
 
 export function createPacer(): Pacer {
-  let until = Date.now() + SLICE_MS;
+  let until = monotonicMs() + SLICE_MS;
   return () => {
-    if (Date.now() < until) return undefined;
+    if (monotonicMs() < until) return undefined;
     return new Promise((done) => {
       setImmediate(() => {
-        until = Date.now() + SLICE_MS;
+        until = monotonicMs() + SLICE_MS;
         done();
       });
     });
