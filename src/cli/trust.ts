@@ -37,11 +37,12 @@ export async function trustProject(names: readonly string[]): Promise<void> {
 async function showAndTrust(project: string, file: string): Promise<void> {
   const record = trustFile(homedir(), process.env);
   const found = createProjectReader(project)(file);
-  if (!found.value) throw new UsageError(`${file} ${faultOf(found) ?? 'does not exist'}`);
+  if (!found.value?.digest) throw new UsageError(`${file} ${faultOf(found) ?? 'does not exist'}`);
+  const { faults, digest } = found.value;
   const servers = [...found.value.servers].flatMap(([name, entry]) => describe(name, entry));
   const heading = servers.length === 0 ? `${file} names no servers.` : `With --hub, ${file} starts:`;
-  await show([heading, ...servers, ...found.value.faults]);
-  trust(record, project, file, found.value.digest);
+  await show([heading, ...servers, ...faults]);
+  await trust(record, project, file, await digest());
   await show([`Trusted ${file} as it is now.`]);
 }
 

@@ -35,7 +35,7 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
 
   /** Reads the configuration and runs the servers in it. */
   async function apply() {
-    const read = readConfiguration();
+    const read = await readConfiguration();
     const isFiltered = [options, ...read.configs.map(({ filter }) => filter)].some(hasPatterns);
     const createFilter = isFiltered ? (await import('../skills/filter.ts')).createFilter : undefined;
     upstreams.apply(read.configs, createFilter);

@@ -3,9 +3,9 @@
  * Owns: the shape of an entry, and the messages about its faults. Leaves alone: which files hold entries (files.ts).
  * Always true: a fault in one entry affects no other; every message names the field, and shows no value.
  */
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
+import { lazy } from '../../lazy.ts';
 import { asError, messageOf } from '../../log.ts';
 import { isObject } from '../../protocol/index.ts';
 import { type Patterns, splitPatterns } from '../../skills/patterns.ts';
@@ -48,8 +48,9 @@ export interface UpstreamConfig {
   /** Milliseconds for connecting, and for each list. */
   readonly connectTimeout: number;
   readonly filter: Patterns;
-  readonly secrets: readonly string[];
-  /** Two configurations with one key are the same: the server is not restarted. */
+  /** Found when first asked for, which should be after the server was started: it takes over a millisecond. */
+  secrets(): readonly string[];
+  /** Two configurations with one key are the same: the server is not restarted. It has secrets in it. */
   readonly key: string;
 }
 
@@ -146,7 +147,7 @@ export function inactiveConfig(name: string, from: string, state: InactiveState,
   const target = { kind: 'none', state, reason } as const;
   // The name may be the fault.
   const short = shorten(name, MAX_SERVER_NAME);
-  return withKey({ name: short, from, target, timeout: 0, connectTimeout: 0, filter, secrets: [] });
+  return withKey({ name: short, from, target, timeout: 0, connectTimeout: 0, filter, secrets: () => [] });
 }
 
 /** The same under the name that the server is served by. `name`: undefined when that of its configuration has a fault. */
@@ -186,7 +187,7 @@ function targetOf(entry: StdioEntry | RemoteEntry, variables: Variables): Pick<U
       env: { ...inherited(entry.envVars, variables), ...allExpanded('env', entry.env) },
       cwd: resolve(variables.workspaceFolder, expanded('cwd', entry.cwd ?? '')),
     } as const;
-    return { target, secrets: secretsOf({ ...target, inserted }) };
+    return { target, secrets: lazy(() => secretsOf({ ...target, inserted })) };
   }
   const href = expanded('url', entry.url);
   const url = URL.canParse(href) ? new URL(href) : undefined;
@@ -194,7 +195,7 @@ function targetOf(entry: StdioEntry | RemoteEntry, variables: Variables): Pick<U
   const headers = allExpanded('headers', entry.headers);
   const odd = Object.keys(headers).find((name) => !/^[\t\x20-\x7e\x80-\xff]*$/.test(headers[name] ?? ''));
   if (odd !== undefined) throw new Error(`${shown(`headers.${odd}`)} has a character that is not allowed in a header`);
-  return { target: { kind: entry.kind, url, headers }, secrets: secretsOf({ url, headers, inserted }) };
+  return { target: { kind: entry.kind, url, headers }, secrets: lazy(() => secretsOf({ url, headers, inserted })) };
 }
 
 /** Those of our variables that are set. */
@@ -206,7 +207,7 @@ function inherited(names: readonly string[], { env }: Variables): Readonly<Recor
 /** The key leaves out the secrets: they depend on which files exist, and a new file must not restart a server. */
 function withKey(config: Omit<UpstreamConfig, 'key'>): UpstreamConfig {
   const { secrets: _secrets, ...rest } = config;
-  return { ...config, key: createHash('sha256').update(JSON.stringify(rest)).digest('hex') };
+  return { ...config, key: JSON.stringify(rest) };
 }
 
 function check<S extends v.GenericSchema>(schema: S, entry: unknown): v.InferOutput<S> {

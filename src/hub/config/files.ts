@@ -37,10 +37,10 @@ export function createConfiguration(options: FileOptions) {
   // The directories of the record are created when the first project is trusted, so they are watched too.
   const paths = [...files, record, dirname(record), dirname(dirname(record))];
 
-  function entriesOf(source: ConfigSource, { path, file }: Found) {
+  async function entriesOf(source: ConfigSource, { path, file }: Found) {
     const { servers, digest } = file.value ?? NOTHING;
-    const why = () => reasonNotTrusted(record, cwd, path, digest, commandLine);
-    const reason = digest !== '' && servers.size > 0 ? why() : undefined;
+    const needsTrust = digest !== undefined && servers.size > 0;
+    const reason = needsTrust ? reasonNotTrusted(record, cwd, path, await digest(), commandLine) : undefined;
     return [...servers].map(([name, entry]) => {
       // Our own files may name it: hubs may serve hubs.
       const isSelf = source.isOfHost && startsSkillwire(entry);
@@ -51,7 +51,7 @@ export function createConfiguration(options: FileOptions) {
     });
   }
 
-  return () => {
+  return async () => {
     const configs = new Map<string, UpstreamConfig>();
     /** Entries of the project that would replace others if the project were trusted. */
     const untrusted = new Map<string, UpstreamConfig>();
@@ -59,10 +59,11 @@ export function createConfiguration(options: FileOptions) {
     for (const source of sources) {
       const found = source.files.flatMap(firstThatExists);
       problems.push(...problemsOf(source, found));
-      for (const { name, config, isTrusted } of found.flatMap((one) => entriesOf(source, one))) {
-        if (isTrusted) untrusted.delete(name);
-        (isTrusted ? configs : untrusted).set(name, config);
-      }
+      for (const one of found)
+        for (const { name, config, isTrusted } of await entriesOf(source, one)) {
+          if (isTrusted) untrusted.delete(name);
+          (isTrusted ? configs : untrusted).set(name, config);
+        }
     }
     const names = servedNames([...configs.keys()], [...untrusted.keys()]);
     for (const group of [configs, untrusted])
@@ -84,7 +85,7 @@ export const projectFile = (cwd: string) => join(cwd, PROJECT_FILE);
 const INSTALLED: CommandLine = (words) => ['skillwire', ...words].join(' ');
 const ITSELF = 'it starts skillwire, which is running already';
 const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
-const NOTHING: ServerFile = { servers: new Map(), faults: [], digest: '' };
+const NOTHING: ServerFile = { servers: new Map(), faults: [], digest: undefined };
 
 /** One place to look at: the first of these files that exists counts. */
 interface Candidates {

@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { unescape as decoded } from 'node:querystring';
+import { lazy } from '../../lazy.ts';
 import { cut } from '../../text.ts';
 import type { HttpTarget } from '../connection/http-client.ts';
 import type { StdioTarget } from '../connection/stdio.ts';
@@ -32,20 +33,13 @@ export function secretsOf(sources: SecretSources): readonly string[] {
   ];
 }
 
-/** Overlapping secrets are replaced as a whole. Never throws. */
-export function createRedact(secrets: readonly string[]): Redact {
-  /** By their first characters, the longest first. */
-  const byStart = new Map<string, string[]>();
-  const parts = [...new Set(secrets.flatMap(partsOf))];
-  for (const spelling of new Set(parts.flatMap(spellingsOf))) {
-    const start = spelling.slice(0, MIN_SECRET);
-    if (!byStart.get(start)?.push(spelling)) byStart.set(start, [spelling]);
-  }
-  for (const same of byStart.values()) same.sort((a, b) => b.length - a.length);
+/** Overlapping secrets are replaced as a whole. Never throws. The secrets are asked for with the first text. */
+export function createRedact(secrets: () => readonly string[]): Redact {
+  const byStart = lazy(() => spellingsByStart(secrets()));
 
   /** How many characters at this place belong to a secret; all that are left where the text was cut inside of one. */
   function secretLength(text: string, at: number, isCut: boolean): number {
-    const same = byStart.get(text.slice(at, at + MIN_SECRET)) ?? [];
+    const same = byStart().get(text.slice(at, at + MIN_SECRET)) ?? [];
     const left = text.length - at;
     if (isCut && same.some((one) => one.length > left && one.startsWith(text.slice(at)))) return left;
     return same.find((one) => text.startsWith(one, at))?.length ?? 0;
@@ -74,6 +68,18 @@ const MIN_SECRET = 4;
 // A line of a secret that is a plain word is replaced from this length on.
 const MIN_PLAIN_LINE = 8;
 const COMMON_WORDS: ReadonlySet<string> = new Set('true false null none info debug production bearer basic'.split(' '));
+
+/** Everything to replace, by its first characters, the longest first. */
+function spellingsByStart(secrets: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const byStart = new Map<string, string[]>();
+  const parts = [...new Set(secrets.flatMap(partsOf))];
+  for (const spelling of new Set(parts.flatMap(spellingsOf))) {
+    const start = spelling.slice(0, MIN_SECRET);
+    if (!byStart.get(start)?.push(spelling)) byStart.set(start, [spelling]);
+  }
+  for (const same of byStart.values()) same.sort((a, b) => b.length - a.length);
+  return byStart;
+}
 
 /** A secret, and each of its lines: a log shows a private key line by line. */
 function partsOf(secret: string): readonly string[] {
@@ -111,7 +117,7 @@ const MAX_PLAIN = 80;
 // `/a`, `./a`, `../a`, `~/a`, `C:\\a`.
 const PATH_START = /^(?:[a-z]:|~|\.\.?)?[\\/]/i;
 // What stands between slashes, dots and dashes in a path: a word, a version. Keys mix letters and digits or are longer.
-const PATH_WORD = /^\p{L}{0,20}\d{0,4}$/u;
+const pathWord = lazy(() => /^\p{L}{0,20}\d{0,4}$/u);
 // `sh -c`, `bash -lc`.
 const SCRIPT_FLAG = /^-[a-z]*c$/;
 // `NAME=value` as a shell reads it: the value may have several parts, with quotes or without.
@@ -161,7 +167,7 @@ function isPlainPath(text: string): boolean {
   const [start] = PATH_START.exec(text) ?? [];
   if (start === undefined) return false;
   const words = text.slice(start.length).split(/[\\/._-]/);
-  return words.every((word) => PATH_WORD.test(word));
+  return words.every((word) => pathWord().test(word));
 }
 
 /** Only at the ends: an address inside JSON is not a secret. Not by a pattern: the time must stay linear. */

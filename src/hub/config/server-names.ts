@@ -4,14 +4,17 @@
  * Always true: no two servers are served under one name; a name that needs no change keeps it, unless a server of an
  * earlier group has it: a file that is not trusted must not rename the servers of others.
  */
-import { cut, HASH_LENGTH, hashOf } from '../../text.ts';
+import { cut, HASH_LENGTH, hashOf, visible } from '../../text.ts';
 import { MAX_SERVER_NAME } from './limits.ts';
 
 /** Why no server can have this name, nor one made from it. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return 'its name is empty';
   if (name.length > MAX_SERVER_NAME) return `its name is over ${MAX_SERVER_NAME} characters`;
+  if (USUAL.test(name)) return undefined;
   if (/\p{C}/u.test(name)) return 'its name has a control character';
+  // Such characters are removed from what is listed, and no tool of the server could be called by its listed name.
+  if (visible(name) !== name) return 'its name has an invisible character';
   return plainOf(name) === '' ? 'its name has only colons, slashes and spaces' : undefined;
 }
 
@@ -39,10 +42,11 @@ export function servedNames(...groups: readonly (readonly string[])[]): Readonly
 
 // --- internal ---
 
-// A colon ends the server's part of a tool's name; a slash or a space would end it in URIs and in patterns.
-const NOT_IN_NAMES = /[:/\p{Z}]/u;
+// Such names need no other test: V8 takes a third of a millisecond for each pattern with \p{…}.
+const USUAL = /^[\w.-]+$/;
 
-const needsChange = (name: string) => NOT_IN_NAMES.test(name);
+/** A colon ends the server's part of a tool's name; a slash or a space would end it in URIs and in patterns. */
+const needsChange = (name: string) => !USUAL.test(name) && /[:/\p{Z}]/u.test(name);
 
 /** VS Code's gallery writes names such as "io.github.upstash/context7". */
 function plainOf(name: string): string {

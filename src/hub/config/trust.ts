@@ -3,7 +3,6 @@
  * Always true: trust belongs to the content, so a file that has changed must be trusted again; and to the directory, as the
  * same file in another directory would start other programs.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import * as v from 'valibot';
@@ -46,8 +45,9 @@ export function reasonNotTrusted(
   }
 }
 
-/** Trusts the file with this digest. Throws when the record cannot be written. */
-export function trust(record: string, project: string, file: string, digest: string): void {
+/** Trusts the file with this digest. Rejects when the record cannot be written. */
+export async function trust(record: string, project: string, file: string, digest: string): Promise<void> {
+  const { randomUUID } = await import('node:crypto');
   const files = { ...digestsIn(record), [keyOf(project, file)]: digest };
   mkdirSync(dirname(record), { recursive: true, mode: 0o700 });
   // Renamed into place: a reader finds either the old record or the new one.

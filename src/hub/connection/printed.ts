@@ -3,6 +3,7 @@
  * Owns: which lines are kept, and which one of them says what is wrong. Leaves alone: secrets in it (upstream/).
  * Always true: whole lines are kept, so that secrets in them can be found, and no more than the limit; the time is linear.
  */
+import { lazy } from '../../lazy.ts';
 import { MAX_PRINTED, MAX_PRINTED_LINES } from './limits.ts';
 
 /** The last lines of one stream. */
@@ -18,8 +19,8 @@ export function createPrinted() {
     /** The line that says what is wrong, if there is any line. */
     tellingLine(): string | undefined {
       const all = lines.map(plain).filter((line) => line !== '');
-      const said = all.filter((line) => !NOISE.some((pattern) => pattern.test(line)));
-      for (const { pattern, which } of TELLING) {
+      const said = all.filter((line) => !noise().some((pattern) => pattern.test(line)));
+      for (const { pattern, which } of telling()) {
         const found = which === 'first' ? said.find((line) => pattern.test(line)) : last(said, pattern);
         if (found !== undefined) return found;
       }
@@ -36,7 +37,7 @@ const plain = (line: string) => line.replace(/\u001b\[[\d;?]*[ -/]*[@-~]/g, '').
 const last = (lines: readonly string[], pattern: RegExp) => lines.findLast((line) => pattern.test(line));
 
 /** The best first. npm explains its first line in the ones that follow; other programs print the cause last. */
-const TELLING: readonly { readonly pattern: RegExp; readonly which: 'first' | 'last' }[] = [
+const telling = lazy((): readonly { readonly pattern: RegExp; readonly which: 'first' | 'last' }[] => [
   { pattern: /^(?:Uncaught )?[\w.$]*(?:Error|Exception)\b[^:]{0,80}: \S/, which: 'last' },
   { pattern: /^npm (?:error|ERR\W) /, which: 'first' },
   { pattern: /\b(?:error|fatal|panic(?:ked)?)\b/i, which: 'last' },
@@ -45,10 +46,10 @@ const TELLING: readonly { readonly pattern: RegExp; readonly which: 'first' | 'l
       /\b(?:fail(?:ed|ure)|exception|cannot|could not|unable|not found|no such|denied|refused|missing|required|invalid)\b/i,
     which: 'last',
   },
-];
+]);
 
 /** What runtimes and package managers print around the line that matters. */
-const NOISE: readonly RegExp[] = [
+const noise = lazy((): readonly RegExp[] => [
   // Node: its version, the place and text of the line, the stack, the fields of the error.
   /^Node\.js v\d/,
   /^(?:file:|node:|\/|[A-Za-z]:\\).*:\d+$/,
@@ -67,4 +68,4 @@ const NOISE: readonly RegExp[] = [
   /^note: run with `RUST_BACKTRACE/,
   // What to read instead of this.
   /^(?:for more information|run '.*--help'|try '.*--help')/i,
-];
+]);

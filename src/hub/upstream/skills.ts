@@ -4,11 +4,11 @@
  * names and URIs, which are made as for any other skill (skills/names.ts, skills/uris.ts).
  * Always true: a file is read only when it is asked for; bytes of another size or digest than listed are never served.
  */
-import { createHash } from 'node:crypto';
 import { messageOf } from '../../log.ts';
 import type { FileReading, Skill, SkillFiles } from '../../model.ts';
-import { isObject, type Params, SHA256 } from '../../protocol/index.ts';
+import { isObject, type Params } from '../../protocol/index.ts';
 import { SizedCache } from '../../sized-cache.ts';
+import { digestOf } from '../../skills/contents.ts';
 import { readHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
 import { childrenIn } from '../../skills/memory.ts';
@@ -100,7 +100,7 @@ function filesOf(skill: UpstreamSkill, upstream: Upstream): SkillFiles {
       const bytes = bytesIn(await upstream.request('resources/read', { uri }, { timeout, signal }), uri);
       if (!bytes) return { kind: 'refused', why: 'the result of its server has no content' };
       if (bytes.length > maxBytes) return tooLong;
-      const fault = file && faultOf(bytes, file);
+      const fault = file && (await faultOf(bytes, file));
       return fault === undefined ? { kind: 'read', bytes } : { kind: 'refused', why: fault };
     } catch (error) {
       return { kind: 'refused', why: `its server did not return it: ${messageOf(error)}` };
@@ -151,8 +151,7 @@ function bytesIn({ contents }: Params, uri: string): Buffer | undefined {
   return typeof content?.blob === 'string' ? Buffer.from(content.blob, 'base64') : undefined;
 }
 
-function faultOf(bytes: Uint8Array, { size, digest }: UpstreamFile): string | undefined {
+async function faultOf(bytes: Uint8Array, { size, digest }: UpstreamFile): Promise<string | undefined> {
   if (bytes.length !== size) return `it has ${bytes.length} bytes where its server lists ${size}`;
-  const actual = `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
-  return actual === digest ? undefined : 'its digest is not the one that its server lists';
+  return (await digestOf(bytes)) === digest ? undefined : 'its digest is not the one that its server lists';
 }

@@ -66,6 +66,8 @@ export class Upstream {
     this.state = createState(config, context.log);
     const fault = (error: unknown) => context.log.error(`server ${name}: ${this.#reasonOf(error)}`);
     this.#running = target.kind === 'none' ? Promise.resolve() : this.#stayConnected().catch(fault);
+    // While the server starts: later a text would wait for them.
+    setImmediate(secrets);
   }
 
   status(): UpstreamStatus {

@@ -73,6 +73,7 @@ test('a message about a fault names the field', () => {
     [{ url: 'http://a/', headers: { a: '${NOPE}' } }, 'headers.a: the variable NOPE is not set'],
     [{ command: 'a' }, 'its name has only colons, slashes and spaces', ' :/ '],
     [{ command: 'a' }, 'its name has a control character', 'a b\u0000'],
+    [{ command: 'a' }, 'its name has an invisible character', 'a\u3164b'],
     [{ command: 'a' }, 'its name is over 64 characters', 'x'.repeat(65)],
     [{ command: 'a' }, 'its name is empty', ''],
   ];
@@ -83,7 +84,7 @@ test('envVars are those of our variables that are set; env comes before them', (
   const names = ['KEY', 'EMPTY', 'NEST', 'NOPE', 'constructor', '__proto__'];
   const { target, secrets } = config({ command: 'a', envVars: names, env: { NEST: 'own' } });
   assert.deepEqual(target.kind === 'stdio' && target.env, { KEY: 'k-123', EMPTY: '', NEST: 'own' });
-  assert.ok(secrets.includes('k-123'));
+  assert.ok(secrets().includes('k-123'));
 });
 
 test('an entry that is disabled needs nothing else (11.26)', () => {

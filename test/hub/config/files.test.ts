@@ -17,11 +17,11 @@ const has =
   (names: readonly string[]) =>
     wanted.every((name) => names.includes(name));
 
-test("a home that is a link is still the user's own", (t) => {
+test("a home that is a link is still the user's own", async (t) => {
   const tree = makeTree(t, { 'real/.kode.json': file({ mine: { command: 'x' } }) });
   symlinkSync(tree.at('real'), tree.at('home'));
   const options = { env: {}, configFiles: [], trustProject: false };
-  const { configs } = createConfiguration({ ...options, cwd: tree.at('real'), home: tree.at('home') })();
+  const { configs } = await createConfiguration({ ...options, cwd: tree.at('real'), home: tree.at('home') })();
   assert.deepEqual(
     configs.map(({ name, target }) => [name, target.kind]),
     [['mine', 'stdio']],
@@ -43,11 +43,11 @@ test('a file that is broken or missing is a problem that names it, and affects n
   await hub.waitForStderr(/d\.json: does not exist; correct --config/);
 });
 
-test('a directory or an empty file in place of a configuration is one problem that says what to do (13.19)', (t) => {
+test('a directory or an empty file in place of a configuration is one problem that says what to do (13.19)', async (t) => {
   const tree = makeTree(t, { 'dir/mcp.json': '{}', 'empty.json': '', 'blank.json': '\ufeff \n', 'empty.toml': '' });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
   const configFiles = ['dir', 'empty.json', 'blank.json', 'empty.toml'];
-  const { problems } = createConfiguration({ ...options, configFiles })();
+  const { problems } = await createConfiguration({ ...options, configFiles })();
   const empty = 'is empty; write {"mcpServers": {}} into it, or remove it or the option that names it';
   assert.deepEqual(
     problems.map(({ where, what }) => [where.slice(tree.path.length + 1), what.replace(/keys: .*/, 'keys')]),
@@ -60,25 +60,25 @@ test('a directory or an empty file in place of a configuration is one problem th
   );
 });
 
-test('an edited file counts as it is now, and a removed one no longer (10.5)', (t) => {
+test('an edited file counts as it is now, and a removed one no longer (10.5)', async (t) => {
   const tree = makeTree(t, { 'home/.kode.json': file({ one: { command: 'x' } }) });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), configFiles: [], trustProject: false };
   const read = createConfiguration(options);
-  const names = () => read().configs.map(({ name }) => name);
-  assert.deepEqual(names(), ['one']);
+  const names = async () => (await read()).configs.map(({ name }) => name);
+  assert.deepEqual(await names(), ['one']);
   tree.write('home/.kode.json', file({ two: { command: 'x' } }));
-  assert.deepEqual(names(), ['two']);
+  assert.deepEqual(await names(), ['two']);
   tree.write('home/.kode.json', '{');
-  assert.deepEqual(names(), ['two']);
+  assert.deepEqual(await names(), ['two']);
   tree.remove('home/.kode.json');
-  assert.deepEqual(names(), []);
+  assert.deepEqual(await names(), []);
 });
 
-test('of too many entries the first are used (10.5)', (t) => {
+test('of too many entries the first are used (10.5)', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`s${at}`, { command: 'x' }]));
   const tree = makeTree(t, { 'many.json': file(many) });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
-  const { configs, problems } = createConfiguration({ ...options, configFiles: ['many.json'] })();
+  const { configs, problems } = await createConfiguration({ ...options, configFiles: ['many.json'] })();
   assert.equal(configs.length, MAX_SERVERS);
   assert.deepEqual(
     problems.map(({ what }) => what),
@@ -86,7 +86,7 @@ test('of too many entries the first are used (10.5)', (t) => {
   );
 });
 
-test('faults of entries that another file replaces are not reported (11.26)', (t) => {
+test('faults of entries that another file replaces are not reported (11.26)', async (t) => {
   const tree = makeTree(t, {
     'home/.kode.json': file({ both: { command: 1 }, given: { command: 2 }, mine: { command: 3 } }),
     '.kode.json': file({ both: { command: 'x' }, given: { command: 'x' }, off: { disabled: true } }),
@@ -100,11 +100,12 @@ test('faults of entries that another file replaces are not reported (11.26)', (t
       configFiles: ['given.json'],
       trustProject,
     })();
-  const faults = (trustProject: boolean) => look(trustProject).problems.map(({ what }) => what.slice(0, 30));
-  assert.deepEqual(faults(true), ['server "mine": command must be']);
+  const faults = async (trustProject: boolean) =>
+    (await look(trustProject)).problems.map(({ what }) => what.slice(0, 30));
+  assert.deepEqual(await faults(true), ['server "mine": command must be']);
   // One that is not trusted replaces nothing yet.
   const untrusted = (name: string) => `server "${name}": not started: this`.slice(0, 30);
-  assert.deepEqual(faults(false), [
+  assert.deepEqual(await faults(false), [
     'server "both": command must be',
     'server "mine": command must be',
     untrusted('off'),
@@ -116,8 +117,8 @@ test('faults of entries that another file replaces are not reported (11.26)', (t
 function configured(tree: Tree, importHosts: readonly string[], more: Partial<FileOptions> = {}) {
   const options = { env: {}, configFiles: [], trustProject: false, platform: 'linux' as const, importHosts, ...more };
   const read = createConfiguration({ ...options, cwd: tree.at('project'), home: tree.at('home') });
-  return () => {
-    const { configs, problems } = read();
+  return async () => {
+    const { configs, problems } = await read();
     const state = ({ name, target }: UpstreamConfig) =>
       `${name} ${target.kind === 'none' ? `${target.state}: ${target.reason}` : target.kind}`;
     return {
@@ -131,7 +132,7 @@ function configured(tree: Tree, importHosts: readonly string[], more: Partial<Fi
 const UNTRUSTED = (...words: readonly string[]) =>
   `untrusted: not started: this project is not trusted; look at the file, then run "${['skillwire trust', ...words].join(' ')}"`;
 
-test('--import reads the file of each host, in the format of that host', (t) => {
+test('--import reads the file of each host, in the format of that host', async (t) => {
   const one = { command: 'x' };
   const tree = makeTree(t, {
     'project/x': '',
@@ -150,7 +151,7 @@ test('--import reads the file of each host, in the format of that host', (t) => 
     'home/.copilot/mcp-config.json': file({ i: { type: 'local', ...one } }),
     'home/.codeium/windsurf/mcp_config.json': file({ j: { serverUrl: 'https://x.example' } }),
   });
-  const { states, problems } = configured(tree, HOST_NAMES)();
+  const { states, problems } = await configured(tree, HOST_NAMES)();
   const kinds = states.toSorted().map((state) => state.slice(0, 6));
   assert.deepEqual(kinds, [
     'a stdi',
@@ -167,14 +168,14 @@ test('--import reads the file of each host, in the format of that host', (t) => 
   assert.deepEqual(problems, []);
 });
 
-test('a host without a file is a problem that says where it was looked for; a broken file says where it is broken', (t) => {
+test('a host without a file is a problem that says where it was looked for; a broken file says where it is broken', async (t) => {
   const tree = makeTree(t, {
     'project/x': '',
     'home/.codex/config.toml': 'model = "x"\n[mcp_servers.a\ncommand = 7\n',
     'home/.cursor/mcp.json': '{\n  "mcpServers": {\n    "a": { "command": "s3cr3t }\n',
     'home/.gemini/settings.json': '{ "theme": "dark" }',
   });
-  const { states, problems } = configured(tree, ['vscode', 'windsurf', 'codex', 'cursor', 'gemini', 'emacs'])();
+  const { states, problems } = await configured(tree, ['vscode', 'windsurf', 'codex', 'cursor', 'gemini', 'emacs'])();
   assert.deepEqual(states, []);
   assert.deepEqual(problems, [
     '--import vscode: no file was found; looked at home/.config/Code/User/mcp.json, project/.vscode/mcp.json',
@@ -186,7 +187,7 @@ test('a host without a file is a problem that says where it was looked for; a br
   ]);
 });
 
-test("a host's file in the project starts nothing until it is trusted, whatever its format", (t) => {
+test("a host's file in the project starts nothing until it is trusted, whatever its format", async (t) => {
   const tree = makeTree(t, {
     'home/.config/Code/User/mcp.json': '{ "servers": { "mine": { "command": "x" }, "both": { "command": "x" } } }',
     'project/.vscode/mcp.json': '{ "servers": { "theirs": { "command": "x" }, "both": { "command": "y" } } }',
@@ -195,7 +196,7 @@ test("a host's file in the project starts nothing until it is trusted, whatever 
     'project/.kode.json': JSON.stringify({ context_servers: { own: { command: 'x' } } }),
   });
   const hosts = ['vscode', 'codex', 'claude-code'];
-  const { states, from } = configured(tree, hosts)();
+  const { states, from } = await configured(tree, hosts)();
   assert.deepEqual(states, [
     'mine stdio',
     'both stdio',
@@ -206,7 +207,7 @@ test("a host's file in the project starts nothing until it is trusted, whatever 
     'ours disabled: it starts skillwire, which is running already',
   ]);
   assert.equal(from[1], 'home/.config/Code/User/mcp.json');
-  const trusted = configured(tree, hosts, { trustProject: true })();
+  const trusted = await configured(tree, hosts, { trustProject: true })();
   assert.deepEqual(trusted.states.toSorted(), [
     'both stdio',
     'claude stdio',
@@ -218,10 +219,14 @@ test("a host's file in the project starts nothing until it is trusted, whatever 
   ]);
 });
 
-test("in the home directory a host's file of the project is the user's own, and is read once", (t) => {
+test("in the home directory a host's file of the project is the user's own, and is read once", async (t) => {
   const tree = makeTree(t, { 'home/.cursor/mcp.json': file({ a: { command: 'x' } }) });
   const options = { env: {}, configFiles: [], trustProject: false, importHosts: ['cursor'] };
-  const { configs, problems } = createConfiguration({ ...options, cwd: tree.at('home'), home: tree.at('home') })();
+  const { configs, problems } = await createConfiguration({
+    ...options,
+    cwd: tree.at('home'),
+    home: tree.at('home'),
+  })();
   assert.deepEqual(
     configs.map(({ name, target }) => [name, target.kind]),
     [['a', 'stdio']],
@@ -229,22 +234,22 @@ test("in the home directory a host's file of the project is the user's own, and 
   assert.deepEqual(problems, []);
 });
 
-test('a variable does not make a file of the project one of the user', (t) => {
+test('a variable does not make a file of the project one of the user', async (t) => {
   const tree = makeTree(t, { 'project/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\n' });
-  const at = (path: string) => configured(tree, ['codex'], { env: { CODEX_HOME: path } })().states;
-  assert.deepEqual(at('.codex'), [`a ${UNTRUSTED('.codex/config.toml')}`]);
-  assert.deepEqual(at('../project/.codex'), [`a ${UNTRUSTED('.codex/config.toml')}`]);
-  assert.deepEqual(at(tree.at('project/.codex')), [`a ${UNTRUSTED('.codex/config.toml')}`]);
+  const at = async (path: string) => (await configured(tree, ['codex'], { env: { CODEX_HOME: path } })()).states;
+  assert.deepEqual(await at('.codex'), [`a ${UNTRUSTED('.codex/config.toml')}`]);
+  assert.deepEqual(await at('../project/.codex'), [`a ${UNTRUSTED('.codex/config.toml')}`]);
+  assert.deepEqual(await at(tree.at('project/.codex')), [`a ${UNTRUSTED('.codex/config.toml')}`]);
 });
 
-test('an entry that starts skillwire itself is left out of the files of hosts, and of ours it is not', (t) => {
+test('an entry that starts skillwire itself is left out of the files of hosts, and of ours it is not', async (t) => {
   const skillwire = { command: 'npx', args: ['-y', 'skillwire', '--hub'] };
   const tree = makeTree(t, {
     'home/.claude.json': file({ skillwire, a: { command: 'x' } }),
     'home/.kode.json': file({ nested: skillwire }),
     'project/other.json': file({ given: skillwire }),
   });
-  const { states, problems } = configured(tree, ['claude-code'], { configFiles: ['other.json'] })();
+  const { states, problems } = await configured(tree, ['claude-code'], { configFiles: ['other.json'] })();
   assert.deepEqual(states, [
     'nested stdio',
     'skillwire disabled: it starts skillwire, which is running already',
@@ -254,7 +259,7 @@ test('an entry that starts skillwire itself is left out of the files of hosts, a
   assert.deepEqual(problems, []);
 });
 
-test('Claude Code knows a project by the directory that has its .git, from any directory below', (t) => {
+test('Claude Code knows a project by the directory that has its .git, from any directory below', async (t) => {
   const tree = makeTree(t, { 'repo/.git/HEAD': '', 'repo/packages/a/x': '' });
   tree.write(
     'home/.claude.json',
@@ -267,36 +272,37 @@ test('Claude Code knows a project by the directory that has its .git, from any d
     trustProject: false,
     importHosts: ['claude-code'],
   };
-  const names = (cwd: string) => createConfiguration({ ...options, cwd })().configs.map(({ name }) => name);
-  assert.deepEqual(names(tree.at('repo/packages/a')), ['a']);
-  assert.deepEqual(names(tree.at('repo')), ['a']);
-  assert.deepEqual(names(tree.path), []);
-  assert.deepEqual(names(tree.at('gone')), []);
+  const names = async (cwd: string) =>
+    (await createConfiguration({ ...options, cwd })()).configs.map(({ name }) => name);
+  assert.deepEqual(await names(tree.at('repo/packages/a')), ['a']);
+  assert.deepEqual(await names(tree.at('repo')), ['a']);
+  assert.deepEqual(await names(tree.path), []);
+  assert.deepEqual(await names(tree.at('gone')), []);
   symlinkSync(tree.at('repo'), tree.at('link'));
-  assert.deepEqual(names(tree.at('link')), ['a']);
+  assert.deepEqual(await names(tree.at('link')), ['a']);
 });
 
-test('the first file of a host that exists counts, also when it comes later', (t) => {
+test('the first file of a host that exists counts, also when it comes later', async (t) => {
   const tree = makeTree(t, {
     'project/x': '',
     'home/.config/opencode/opencode.json': '{"mcp":{"a":{"command":["x"]}}}',
   });
   const read = configured(tree, ['opencode']);
-  assert.deepEqual(read().states, ['a stdio']);
+  assert.deepEqual((await read()).states, ['a stdio']);
   tree.write('home/.config/opencode/opencode.jsonc', '{"mcp":{"b":{"command":["x"]}}}');
-  assert.deepEqual(read().states, ['b stdio']);
+  assert.deepEqual((await read()).states, ['b stdio']);
   tree.remove('home/.config/opencode/opencode.jsonc');
-  assert.deepEqual(read().states, ['a stdio']);
+  assert.deepEqual((await read()).states, ['a stdio']);
 });
 
-test('an entry replaces the one that is written alike, and a file without trust renames no server (13.14)', (t) => {
+test('an entry replaces the one that is written alike, and a file without trust renames no server (13.14)', async (t) => {
   const tree = makeTree(t, {
     'home/.kode.json': file({ 'My Server': { command: 'x' }, 'Other One': { command: 'x' } }),
     '.kode.json': file({ 'My-Server': { command: 'y' } }),
     'given.json': file({ 'Other One': { command: 'z' } }),
   });
   const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
-  const { configs } = createConfiguration({ ...options, configFiles: ['given.json'] })();
+  const { configs } = await createConfiguration({ ...options, configFiles: ['given.json'] })();
   assert.deepEqual(
     configs.map(({ name, target }) => [name, target.kind === 'stdio' ? target.command : target.kind]),
     [

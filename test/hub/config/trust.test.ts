@@ -24,19 +24,19 @@ function run(tree: Tree, cwd: string, env: Readonly<Record<string, string>> = {}
 }
 
 /** What would become of each server of a project. */
-function states(tree: Tree, cwd: string, trustProject = false, importHosts: readonly string[] = []): readonly string[] {
+async function states(tree: Tree, cwd: string, trustProject = false, importHosts: readonly string[] = []) {
   const options = { env: {}, configFiles: [], trustProject, importHosts };
-  const { configs } = createConfiguration({ ...options, cwd: tree.at(cwd), home: tree.at('home') })();
+  const { configs } = await createConfiguration({ ...options, cwd: tree.at(cwd), home: tree.at('home') })();
   return configs.map(({ name, target }) => `${name} ${target.kind === 'none' ? target.state : target.kind}`);
 }
 
-test("a link to a trusted project's file starts nothing in another directory (10.15)", (t) => {
+test("a link to a trusted project's file starts nothing in another directory (10.15)", async (t) => {
   const tree = makeTree(t, { 'good/.kode.json': file({ one: { command: './server' } }) });
   assert.equal(run(tree, 'good').status, 0);
-  assert.deepEqual(states(tree, 'good'), ['one stdio']);
+  assert.deepEqual(await states(tree, 'good'), ['one stdio']);
   tree.link('clone/.kode.json', tree.at('good/.kode.json'));
-  assert.deepEqual(states(tree, 'clone'), []);
-  const { problems } = createConfiguration({
+  assert.deepEqual(await states(tree, 'clone'), []);
+  const { problems } = await createConfiguration({
     env: {},
     configFiles: [],
     trustProject: false,
@@ -49,18 +49,22 @@ test("a link to a trusted project's file starts nothing in another directory (10
   assert.match(refused.stderr, /^skillwire: \S+ is not read: it is a link, [^\n]*\n$/);
   // The same bytes in another place are another project's.
   tree.write('copy/.kode.json', file({ one: { command: './server' } }));
-  assert.deepEqual(states(tree, 'copy'), ['one untrusted']);
+  assert.deepEqual(await states(tree, 'copy'), ['one untrusted']);
   // By another way to it, it is the same project.
   symlinkSync(tree.at('good'), tree.at('way'));
-  assert.deepEqual(states(tree, 'way'), ['one stdio']);
-  assert.deepEqual(states(tree, 'clone', true), ['one stdio']);
+  assert.deepEqual(await states(tree, 'way'), ['one stdio']);
+  assert.deepEqual(await states(tree, 'clone', true), ['one stdio']);
 });
 
-test("a project's file that links to the user's own is a link like any other (10.15)", (t) => {
+test("a project's file that links to the user's own is a link like any other (10.15)", async (t) => {
   const tree = makeTree(t, { 'home/.kode.json': file({ mine: { command: 'x' } }) });
   tree.link('clone/.kode.json', tree.at('home/.kode.json'));
   const options = { env: {}, configFiles: [], trustProject: false };
-  const { configs, problems } = createConfiguration({ ...options, cwd: tree.at('clone'), home: tree.at('home') })();
+  const { configs, problems } = await createConfiguration({
+    ...options,
+    cwd: tree.at('clone'),
+    home: tree.at('home'),
+  })();
   assert.deepEqual(
     configs.map(({ name, from }) => [name, from]),
     [['mine', tree.at('home/.kode.json')]],
@@ -77,19 +81,19 @@ test('what was trusted before still is, also when the record was made by an olde
   assert.match(files[tree.at('good/.kode.json')], /^[0-9a-f]{64}$/);
 });
 
-test('a record that cannot be read trusts nothing, and stops nothing else (10.15)', (t) => {
+test('a record that cannot be read trusts nothing, and stops nothing else (10.15)', async (t) => {
   const tree = makeTree(t, {
     '.kode.json': file({ project: { command: 'x' } }),
     'home/.kode.json': file({ mine: { command: 'x' } }),
   });
   mkdirSync(tree.at(RECORD), { recursive: true });
-  assert.deepEqual(states(tree, '.'), ['mine stdio', 'project untrusted']);
+  assert.deepEqual(await states(tree, '.'), ['mine stdio', 'project untrusted']);
   tree.remove(RECORD);
   tree.write(RECORD, '{"files": 7}');
-  assert.deepEqual(states(tree, '.'), ['mine stdio', 'project untrusted']);
+  assert.deepEqual(await states(tree, '.'), ['mine stdio', 'project untrusted']);
   tree.remove(RECORD);
   assert.equal(spawnSync('mkfifo', [tree.at(RECORD)]).status, 0);
-  assert.deepEqual(states(tree, '.'), ['mine stdio', 'project untrusted']);
+  assert.deepEqual(await states(tree, '.'), ['mine stdio', 'project untrusted']);
 });
 
 test('a relative XDG_CONFIG_HOME is ignored (10.21)', (t) => {
@@ -205,23 +209,23 @@ test('a project directory that is gone is one line (10.19)', (t) => {
   assert.match(stderr, /^skillwire: [^\n]*\n$/);
 });
 
-test("a host's file in the project is trusted by its name, as it is and in this project alone", (t) => {
+test("a host's file in the project is trusted by its name, as it is and in this project alone", async (t) => {
   const text = JSON.stringify({ servers: { one: { command: './server' } } });
   const tree = makeTree(t, { 'good/.vscode/mcp.json': text, 'good/.kode.json': file({ own: { command: 'x' } }) });
   const hosts = ['vscode'];
-  assert.deepEqual(states(tree, 'good', false, hosts), ['own untrusted', 'one untrusted']);
+  assert.deepEqual(await states(tree, 'good', false, hosts), ['own untrusted', 'one untrusted']);
   assert.equal(run(tree, 'good').status, 0);
-  assert.deepEqual(states(tree, 'good', false, hosts), ['own stdio', 'one untrusted']);
+  assert.deepEqual(await states(tree, 'good', false, hosts), ['own stdio', 'one untrusted']);
   assert.equal(run(tree, 'good', {}, ['.vscode/mcp.json']).status, 0);
-  assert.deepEqual(states(tree, 'good', false, hosts), ['own stdio', 'one stdio']);
+  assert.deepEqual(await states(tree, 'good', false, hosts), ['own stdio', 'one stdio']);
   // It is read when it is imported, and not before.
-  assert.deepEqual(states(tree, 'good'), ['own stdio']);
+  assert.deepEqual(await states(tree, 'good'), ['own stdio']);
   // A directory that is a link to the trusted one is not trusted: another program would be started.
   mkdirSync(tree.at('clone'));
   symlinkSync(tree.at('good/.vscode'), tree.at('clone/.vscode'));
-  assert.deepEqual(states(tree, 'clone', false, hosts), ['one untrusted']);
+  assert.deepEqual(await states(tree, 'clone', false, hosts), ['one untrusted']);
   tree.write('good/.vscode/mcp.json', text.replace('server"', 'other"'));
-  assert.deepEqual(states(tree, 'good', false, hosts), ['own stdio', 'one untrusted']);
+  assert.deepEqual(await states(tree, 'good', false, hosts), ['own stdio', 'one untrusted']);
 });
 
 test('everything that a file of another format would run is shown', (t) => {
