@@ -1,10 +1,10 @@
 /** For what the start of the program does not need: to make every table, schema and pattern at once would delay it. */
 
 /** Gives a function that makes its value when it is first called, and then keeps it. */
-export function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+export function lazy<T extends object>(make: () => T): () => T {
+  let value: T | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    value ??= make();
+    return value;
   };
 }

@@ -10,8 +10,8 @@ import { lazy } from './lazy.ts';
  * descriptions, ours and those of upstream servers) passes through here. Line breaks and tabs stay.
  */
 export function visible(text: string): string {
-  // These tests are enough for nearly every text.
-  if (isPlain(text) || !SUSPECT.test(text)) return text;
+  // This test is enough for nearly every text.
+  if (!SUSPECT.test(text)) return text;
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   // Runs come last: removing a character can make two of them one.
   return invisible().test(whole)
@@ -21,20 +21,20 @@ export function visible(text: string): string {
 
 /** The same on one line, with each run of white space as one space. */
 export function visibleLine(text: string): string {
-  if (isPlain(text)) return text;
+  if (isPlainAscii(text)) return text;
   // Invisible characters are removed first: a byte order mark is white space to JavaScript and would leave a space.
   const clean = visible(text);
   return UNEVEN.test(clean) ? clean.replace(/\s+/g, ' ').trim() : clean;
 }
 
 /** Whether a text is nothing but words of ASCII with one space between, as nearly all names and many descriptions are. */
-export function isPlain(text: string): boolean {
+export function isPlainAscii(text: string): boolean {
   return !UNUSUAL.test(text);
 }
 
 /** In Unicode's composed form (NFC), for comparing. */
 export function composed(text: string): string {
-  if (!MAY_COMPOSE.test(text)) return text;
+  if (!mayCompose().test(text)) return text;
   // More combining marks in a row than any script has: composing takes time quadratic in such a run.
   // Compiled when first used: compiling this pattern takes longer than loading most modules.
   return /\p{M}{31}/u.test(text) ? text : text.normalize('NFC');
@@ -96,7 +96,7 @@ export function xml(text: string): string {
 
 /** The same on one line, without what cannot be seen. */
 export function xmlLine(text: string): string {
-  // One test instead of three for each of ten thousand descriptions.
+  // One test instead of two for each of ten thousand descriptions.
   return UNUSUAL_IN_XML.test(text) ? xml(visibleLine(text)) : text;
 }
 
@@ -158,10 +158,13 @@ const UNUSUAL = /[^ -~]| {2}|^ | $/;
 const UNUSUAL_IN_XML = /[^ !-%'-;=?-~]| {2}|^ | $/;
 // Marks, scripts that have marks, and characters with another form. A text without any of these is composed already:
 // most texts in Latin, Cyrillic, Chinese, Japanese and Korean are. For them this test takes a tenth of the time of composing.
-const MAY_COMPOSE = new RegExp(
-  '[\\u0300-\\u036f\\u0374\\u037e\\u0387\\u0483-\\u0489\\u0591-\\u1fff\\u2000\\u2001\\u20d0-\\u20ff\\u2126-\\u212b' +
-    '\\u2329\\u232a\\u2adc\\u2ce0-\\u2dff\\u302a-\\u302f\\u3099\\u309a\\ua640-\\uabff\\uf900-\\ufb4f\\ufe20-\\ufe2f]' +
-    '|[\\ud800-\\ud83b\\ud83f\\ud87e][\\udc00-\\udfff]',
+const mayCompose = lazy(
+  () =>
+    new RegExp(
+      '[\\u0300-\\u036f\\u0374\\u037e\\u0387\\u0483-\\u0489\\u0591-\\u1fff\\u2000\\u2001\\u20d0-\\u20ff\\u2126-\\u212b' +
+        '\\u2329\\u232a\\u2adc\\u2ce0-\\u2dff\\u302a-\\u302f\\u3099\\u309a\\ua640-\\uabff\\uf900-\\ufb4f\\ufe20-\\ufe2f]' +
+        '|[\\ud800-\\ud83b\\ud83f\\ud87e][\\udc00-\\udfff]',
+    ),
 );
 
 // C0, DEL and C1 drive terminals; U+2028/9 break lines; bidi controls reorder what is read; the rest cannot be seen.

@@ -5,6 +5,7 @@
  * Always true: equal sets of names have equal spellings, no two of them the same; a spelling that could mean two names
  * means neither, and both have one with the hash of their plain name.
  */
+import { lazy } from '../lazy.ts';
 import { invalidParams, type RpcError } from '../protocol/index.ts';
 import { HASH_LENGTH, hashOf, shorten } from '../text.ts';
 import { LONGEST_NAME } from './limits.ts';
@@ -36,12 +37,8 @@ export function createNameTable<T>(
   items: ReadonlyMap<string, T>,
   servers: readonly string[],
 ): NameTable<T> {
-  let made: ReturnType<typeof createSpellings> | undefined;
-  // Made when first needed: ten thousand names take a while, and most clients use plain names.
-  const spellings = () => {
-    made ??= createSpellings([...items.keys()], servers);
-    return made;
-  };
+  // Ten thousand names take a while, and most clients use plain names.
+  const spellings = lazy(() => createSpellings([...items.keys()], servers));
   const spell = (name: string, limit: NameLimit) =>
     limit === undefined ? name : (spellings().safe.get(limit)?.get(name) ?? name);
   const spellSafely = (name: string) => spell(name, LONGEST_SAFE_NAME);

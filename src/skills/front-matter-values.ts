@@ -4,6 +4,7 @@
  * Leaves alone: where the block begins and ends (front-matter.ts), YAML's grammar (front-matter-yaml.ts).
  * Always true: a value that parsers may read differently is refused, never guessed.
  */
+import { lazy } from '../lazy.ts';
 import type { FrontMatter } from '../model.ts';
 import { cutHead } from './front-matter.ts';
 import { firstLineOf, parseYaml } from './front-matter-yaml.ts';
@@ -44,7 +45,7 @@ function markNumbers(block: string): string {
   let isOpen = false;
   const marked = block.split('\n').map((line) => {
     const isKept = line.trim() === '' || (isOpen && /^\s*#/.test(line));
-    const starts = isOpen || NUMERIC_KEY.test(line) ? NUMERIC_OR_FIRST : NUMERIC;
+    const starts = isOpen || NUMERIC_KEY.test(line) ? numericOrFirst() : numeric();
     // A block text whose first line has a comment is not such a list.
     if (!isKept) isOpen = OPEN_END.test(line) && !BLOCK_COMMENT.test(line);
     return line.replace(starts, `$&${MARK}`);
@@ -54,8 +55,8 @@ function markNumbers(block: string): string {
 
 const NUMBER = '(?=[-+]?\\.?\\d|[-+]?\\.(?:inf|nan)\\b)';
 const BEFORE_NUMBER = '[:?-][ \\t]+|[[{,][ \\t]*|["\']:[ \\t]*';
-const NUMERIC = new RegExp(`(?:${BEFORE_NUMBER})${NUMBER}`, 'gi');
-const NUMERIC_OR_FIRST = new RegExp(`(?:^[ \\t]*|${BEFORE_NUMBER})${NUMBER}`, 'gi');
+const numeric = lazy(() => new RegExp(`(?:${BEFORE_NUMBER})${NUMBER}`, 'gi'));
+const numericOrFirst = lazy(() => new RegExp(`(?:^[ \\t]*|${BEFORE_NUMBER})${NUMBER}`, 'gi'));
 // A key at the start of its line. In a text the mark is removed again: with a colon it is never a number.
 const NUMERIC_KEY = /^[ \t]*[-+.\d].*?:(?:[ \t]|$)/;
 const OPEN_END = /[[{,][ \t]*(?:#|$)/;

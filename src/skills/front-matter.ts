@@ -28,9 +28,9 @@ export function cutHead(bytes: Buffer): string | { readonly why: string } {
   const usual = cutUsualHead(bytes);
   if (usual !== undefined) return usual;
   // In Latin-1 each byte is one character, so places in the text are places in the bytes.
-  const found = findHead(bytes.toString('latin1', 0, MAX_VIEW));
-  if (!found) return { why: 'there is no front matter' };
-  const { start, end } = found;
+  const head = findHead(bytes.toString('latin1', 0, MAX_VIEW));
+  if (!head) return { why: 'there is no front matter' };
+  const { start, end } = head;
   if (end === undefined || end - start > MAX_HEAD) {
     const tooLong = bytes.length - start > MAX_HEAD;
     return { why: tooLong ? `front matter has no end within ${MAX_HEAD} bytes` : 'front matter is not closed' };
@@ -51,7 +51,7 @@ export function bodyOf(text: string): string {
  * Latin-1; all that matters here is ASCII, but for the byte order mark.
  */
 export function findHead(text: string) {
-  const match = wholeHead().exec(text.slice(0, MAX_VIEW));
+  const match = headPattern().exec(text.slice(0, MAX_VIEW));
   if (!match) return undefined;
   const [whole, before = '', block = '', closing] = match;
   const isClosed = closing !== undefined;
@@ -106,7 +106,7 @@ const BEFORE = `(?:<!--[^\\r\\n]{0,600}-->[ \\t]{0,80}|\`\`\`[a-z]{0,20}|[ \\t]{
 const OPENING = `---[ \\t]*${BREAK}`;
 const CLOSING = `(?:---|\\.\\.\\.)[ \\t]*(?:${BREAK}|$)`;
 /** The groups: the opening line and what is before it, the block, and the closing line if there is one. */
-const wholeHead = lazy(
+const headPattern = lazy(
   () =>
     new RegExp(
       `^((?:\\ufeff|\\u00ef\\u00bb\\u00bf)?(?:${BEFORE}){0,20}${OPENING})((?:(?!${CLOSING})[^\\r\\n]*${BREAK})*)(${CLOSING})?`,
@@ -147,7 +147,7 @@ const copyOf = (text: string) => ` ${text}`.slice(1);
 
 // Without the flag `i`, for which V8 loads tables of all letters: they would take a third of a millisecond of the start.
 const KEY_VALUE = '([A-Za-z][\\w-]{0,100}):(?: +(.*))?';
-const keyLine = lazy(() => new RegExp(`^${KEY_VALUE}$`));
+const keyLinePattern = lazy(() => new RegExp(`^${KEY_VALUE}$`));
 /** The groups: key, value, and the indented lines below, each with the line break before it; none for an empty line. */
 const FIELD = new RegExp(`${KEY_VALUE}((?:\\n .*)*)(?:\\n|$)|\\n`, 'y');
 // A letter, a digit or a character beyond ASCII, where YAML has no syntax.
@@ -179,7 +179,7 @@ function plainBelow(key: string, value: string, lines: readonly string[]): strin
   const texts = lines.map((line) => line.slice(indent));
   if (/^[|>][-+]?$/.test(value)) return texts.join(value[0] === '|' ? '\n' : ' ');
   if (value !== '' || key === 'name' || key === 'description') return undefined;
-  const entries = texts.map((text) => keyLine().exec(text) ?? []);
+  const entries = texts.map((text) => keyLinePattern().exec(text) ?? []);
   const keys = new Set(entries.map(([, inner]) => inner));
   const plain = entries.every(([, inner = '', scalar = '']) => !isNoKey(inner) && plainScalar(scalar) !== undefined);
   return plain && keys.size === entries.length ? '' : undefined;

@@ -10,6 +10,7 @@ import { readHead } from './front-matter.ts';
 import { readFrontMatter } from './front-matter-values.ts';
 import { MAX_FILE_BYTES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from './limits.ts';
 import { nameKey } from './names.ts';
+import { prefixOf } from './roots.ts';
 import { SKILL_FILE } from './skill-paths.ts';
 
 /**
@@ -17,9 +18,10 @@ import { SKILL_FILE } from './skill-paths.ts';
  * are one skill. Throws when there is no `SKILL.md`, or none with a name and a description.
  */
 export async function createMemorySkill(
-  provider: string,
+  givenProvider: string,
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<Skill> {
+  const provider = prefixOf(givenProvider);
   const contents = new Map(Object.entries(files).map(([path, content]) => [path, Buffer.from(content)]));
   const bytes = contents.get(SKILL_FILE);
   if (!bytes) throw new Error(`a skill needs a file ${SKILL_FILE}`);

@@ -4,13 +4,15 @@
  * Always true: every listed id resolves to its own skill; an id with a hash never means another directory, whichever skills
  * come or go; the time is linear in the number of skills, also when all of them have one name.
  */
+
+import { lazy } from '../lazy.ts';
 import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
-import { composed, hashOf, isPlain } from '../text.ts';
+import { composed, hashOf, isPlainAscii } from '../text.ts';
 import { nearest } from './nearest.ts';
 
 /** Names compare without case, outer blanks, or differences in how Unicode spells a character. */
 export function nameKey(name: string): string {
-  if (isPlain(name)) return name.toLowerCase();
+  if (isPlainAscii(name)) return name.toLowerCase();
   const plain = name.trim().replace(/\s+/g, ' ');
   return composed(composed(plain).toLowerCase());
 }
@@ -29,12 +31,8 @@ export function createNames(skills: readonly Skill[], fingerprints: ReadonlyMap<
     for (const [skill, first] of originalsIn(group, fingerprints)) originals.set(skill, first);
     meanings.set(key, new Set(meantBy(group).map((skill) => originals.get(skill) ?? skill)));
   }
-  let index: ReturnType<typeof indexFullIds> | undefined;
-  // On first use: most trees have no two skills of one name, and no client asks for a full id.
-  const fullIds = () => {
-    index ??= indexFullIds(skills, originals);
-    return index;
-  };
+  // Most trees have no two skills of one name, and no client asks for a full id.
+  const fullIds = lazy(() => indexFullIds(skills, originals));
   const lookUp = (key: string): Found => {
     // A full id has a colon. It comes before a skill whose own name has that colon.
     const exact = key.includes(':') ? fullIds().find(key) : NONE;

@@ -88,7 +88,7 @@ const shortened = ({ where, what }: Problem): Problem => ({ where, what: shorten
 // Real files have a few KiB.
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
 
-// Each schema is made when the first file of its shape is read: most machines have none.
+// Functions: jsonFile makes each schema when it reads the first file. The two that are used without it are lazy themselves.
 const installedSchema = () => v.object({ plugins: v.record(v.string(), v.unknown()) });
 const installationSchema = lazy(() =>
   v.object({
@@ -101,7 +101,7 @@ type Installation = v.InferOutput<ReturnType<typeof installationSchema>>;
 const settingsSchema = () => v.object({ enabledPlugins: v.optional(v.record(v.string(), v.unknown()), {}) });
 const skillPaths = () => v.optional(v.union([v.string(), v.array(v.string())], 'must be a path or a list of paths'));
 const manifestSchema = () => v.object({ skills: skillPaths() });
-/** Paths by plugin; the first of several entries counts. Made once per change of the file, not once per plugin. */
+/** Gives paths by plugin; the first of several entries counts. The map is made once per change of the file. */
 const marketplaceSchema = () => {
   const entry = v.object({ name: v.string(), skills: skillPaths() });
   return v.pipe(

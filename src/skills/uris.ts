@@ -7,6 +7,7 @@
 import { sep } from 'node:path';
 import { compare } from '../compare.ts';
 import { createPacer } from '../files/pace.ts';
+import { lazy } from '../lazy.ts';
 import type { ListedSkill, Problem, Skill, SkillUris } from '../model.ts';
 import { hashOf } from '../text.ts';
 import { UNLAWFUL, VALID_NAME } from './front-matter.ts';
@@ -109,16 +110,15 @@ type Nesting = ReturnType<typeof createNesting>;
 
 /** A skill inside another continues its URI, so that each file has one URI; its directory must have its name for that. */
 function createNesting(listed: readonly ListedSkill[]) {
-  let byDirectory: ReadonlyMap<string, Skill> | undefined;
+  const byDirectory = lazy(() => new Map(listed.map(({ skill }) => [skill.directory, skill])));
   const misnamed = new Map<Skill, boolean>();
 
   /** The nearest skill around this one that has a URI. */
   function outerOf(skill: Skill): Skill | undefined {
-    byDirectory ??= new Map(listed.map(({ skill: one }) => [one.directory, one]));
     for (let below = skill.directory; ; ) {
       const directory = parentOf(below);
       if (directory.length < skill.root.length || directory === below) return undefined;
-      const outer = byDirectory.get(directory);
+      const outer = byDirectory().get(directory);
       if (outer?.root === skill.root && hasUri(outer)) return outer;
       below = directory;
     }

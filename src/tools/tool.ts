@@ -39,7 +39,7 @@ export function objectSchema(members: Readonly<Record<string, unknown>>, require
   };
 }
 
-/** The input of a tool that takes these arguments and no others. The check is made at the first call. */
+/** The input of a tool that takes these arguments, of which it must get the first ones. The check is made at the first call. */
 export function inputOf<R extends Arguments, O extends Arguments>(required: R, optional: O) {
   const entries = () => ({
     ...mapped(required, (one) => one.check()),

@@ -33,6 +33,11 @@ test('a skill in memory has its files, their digests and its directories', async
   assert.deepEqual(await files.read('__proto__', signal), { kind: 'missing' });
 });
 
+test('a provider is shown without invisible characters', async () => {
+  const { provider } = await createMemorySkill('ac\u202eme\n tools', { 'SKILL.md': skillText('pdf') });
+  assert.equal(provider, 'acme tools');
+});
+
 test('files without a usable SKILL.md are no skill, and too many cannot be listed with digests', async () => {
   await assert.rejects(createMemorySkill('acme', {}), /a skill needs a file SKILL\.md/);
   await assert.rejects(createMemorySkill('acme', { 'SKILL.md': '# x\n' }), /SKILL\.md: there is no front matter/);
