@@ -53,6 +53,8 @@ export function loadFile(path: string, nodeRequire: NodeJS.Require): unknown {
 
 /** Compiled code is written this long after the start, when a client has usually asked its first questions. It takes some 10 ms. */
 export const WRITE_AFTER_MS = 300;
+/** And once more, with what was compiled since: a first scan may take longer, and the host may be busy. */
+export const COMPLETE_AFTER_MS = 3000;
 /** Of several versions of Node and of this program. Each has some 300 KB. */
 export const MOST_CACHES = 16;
 /** Far above what the program compiles to. */
@@ -76,7 +78,7 @@ function compile(path: string, cache: Cache | undefined): Script {
   const cachedData = cache && readCache(cache);
   const script = new Script(source, { filename: path, ...(cachedData ? { cachedData } : {}) });
   if (cache && (!cachedData || script.cachedDataRejected))
-    setTimeout(() => writeCache(cache, script), WRITE_AFTER_MS).unref();
+    for (const delay of [WRITE_AFTER_MS, COMPLETE_AFTER_MS]) setTimeout(() => writeCache(cache, script), delay).unref();
   return script;
 }
 

@@ -6,6 +6,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -13,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { MOST_CACHES, WRITE_AFTER_MS } from '../../src/cli/compile-cache.ts';
+import { COMPLETE_AFTER_MS, MOST_CACHES, WRITE_AFTER_MS } from '../../src/cli/compile-cache.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const LOADER = fileURLToPath(new URL('../../src/cli/compile-cache.js', import.meta.url));
@@ -65,6 +66,19 @@ function split(bytes: Buffer) {
   const end = bytes.indexOf('\n') + 1;
   return { key: bytes.subarray(0, end), code: bytes.subarray(end, (end + bytes.length) / 2) };
 }
+
+test('what a slow first start compiles later is kept too', (t) => {
+  const { tree, run, caches } = makeProgram(t);
+  const late = `function late() { return ['${'x'.repeat(2000)}', Math.max(1, 2)]; }`;
+  tree.write('program.cjs', programText('one').replace('say();', `say(); ${late} setTimeout(late, 1000);`));
+  const bytesAfter = (stay: number) => {
+    for (const one of caches()) rmSync(one);
+    run(stay);
+    return statSync(caches()[0] ?? '').size;
+  };
+  // The constants of a function that has not run are not in it.
+  assert.ok(bytesAfter(COMPLETE_AFTER_MS + 500) > bytesAfter(WRITE_AFTER_MS + 400) + 2000);
+});
 
 test('the compiled form is kept for this user alone, and is used by the next start', (t) => {
   const { directory, run, runAndKeep, caches } = makeProgram(t);
