@@ -6,6 +6,7 @@
  */
 import { join, posix } from 'node:path';
 import { sameItems } from '../compare.ts';
+import { sha256Of } from '../files/digest.ts';
 import { createPacer } from '../files/pace.ts';
 import { ChangingError, NOFOLLOW, readStable } from '../files/read.ts';
 import { codeOf, isMissing, isRecent, sameVersion, statOf, type Version, versionOf } from '../files/stats.ts';
@@ -53,9 +54,7 @@ export function localFiles(home: string): SkillFiles {
 }
 
 export async function digestOf(bytes: Uint8Array): Promise<string> {
-  // Loaded on first use: loading it takes a tenth of the program's start.
-  const { createHash } = await import('node:crypto');
-  return `${SHA256}${createHash('sha256').update(bytes).digest('hex')}`;
+  return `${SHA256}${await sha256Of(bytes)}`;
 }
 
 // --- internal ---

@@ -18,23 +18,23 @@ import { SKILL_FILE } from './skill-paths.ts';
  * are one skill. Throws when there is no `SKILL.md`, or none with a name and a description.
  */
 export async function createMemorySkill(
-  givenProvider: string,
+  provider: string,
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<Skill> {
-  const provider = prefixOf(givenProvider);
+  const prefix = prefixOf(provider);
   const contents = new Map(Object.entries(files).map(([path, content]) => [path, Buffer.from(content)]));
   const bytes = contents.get(SKILL_FILE);
   if (!bytes) throw new Error(`a skill needs a file ${SKILL_FILE}`);
   const head = await readHead(bytes);
   if (head.kind !== 'read') throw new Error(`${SKILL_FILE}: ${head.why}`);
   const { name, description } = head;
-  const root = `skill://${encodeURIComponent(provider)}`;
+  const root = `skill://${encodeURIComponent(prefix)}`;
   const directory = `${root}/${encodeURIComponent(name)}`;
   return {
     name,
     key: nameKey(name),
     description,
-    provider,
+    provider: prefix,
     location: 'custom',
     plugin: undefined,
     root,

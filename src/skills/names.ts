@@ -4,7 +4,6 @@
  * Always true: every listed id resolves to its own skill; an id with a hash never means another directory, whichever skills
  * come or go; the time is linear in the number of skills, also when all of them have one name.
  */
-
 import { lazy } from '../lazy.ts';
 import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
 import { composed, hashOf, isPlainAscii } from '../text.ts';

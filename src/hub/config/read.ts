@@ -5,6 +5,7 @@
  * Always true: a message about a fault says where it is and never quotes the file.
  */
 import { dirname, join } from 'node:path';
+import { sha256Of } from '../../files/digest.ts';
 import { parseJsonc } from '../../files/jsonc.ts';
 import { createFileCache, type Links, type ParsedFile } from '../../files/parsed.ts';
 import { BYTE_ORDER_MARK, SyntaxFault } from '../../files/scanner.ts';
@@ -38,12 +39,6 @@ export function faultOf({ fault }: ParsedFile<unknown>): string | undefined {
 }
 
 // --- internal ---
-
-/** Most projects have no such file, and to load node:crypto takes a tenth of the hub's start. */
-async function sha256Of(bytes: Buffer): Promise<string> {
-  const { createHash } = await import('node:crypto');
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 function createReaders(
   cwd: string,
