@@ -28,8 +28,10 @@ export interface Skill {
   readonly root: string;
   readonly directory: string;
   readonly file: string;
+  /** Its name keeps the naming rules and is that of its directory, as nearly always. May be left out. */
+  readonly isRegular?: boolean;
   /** Equal for two paths of one real directory. */
-  readonly place: string | bigint;
+  readonly place: string;
   /** The whole SKILL.md as it was when scanned; undefined when the limit of texts in memory was reached. */
   readonly bytes: Buffer | undefined;
   /** The bytes of SKILL.md; throws when the file can no longer be read. */
@@ -112,9 +114,10 @@ export interface Watched {
 
 /** Which file or directory it is, by whatever path: inode numbers are reused, but not with the birth time. */
 export interface Identity {
-  readonly dev: bigint;
-  readonly ino: bigint;
-  readonly birthtimeNs: bigint;
+  readonly dev: number;
+  /** A bigint where a number would not be exact. */
+  readonly ino: number | bigint;
+  readonly birthtimeMs: number;
 }
 
 /** Everything that a source has at one moment. */

@@ -21,15 +21,16 @@ export function visible(text: string): string {
 
 /** The same on one line, with each run of white space as one space. */
 export function visibleLine(text: string): string {
-  if (isPlainAscii(text)) return text;
+  // This test is enough for nearly every text.
+  if (!UNUSUAL.test(text)) return text;
   // Invisible characters are removed first: a byte order mark is white space to JavaScript and would leave a space.
   const clean = visible(text);
   return UNEVEN.test(clean) ? clean.replace(/\s+/g, ' ').trim() : clean;
 }
 
-/** Whether a text is nothing but words of ASCII with one space between, as nearly all names and many descriptions are. */
+/** Whether a text is nothing but words of ASCII with one space between, as nearly all names are. */
 export function isPlainAscii(text: string): boolean {
-  return !UNUSUAL.test(text);
+  return !NOT_PLAIN_ASCII.test(text);
 }
 
 /** In Unicode's composed form (NFC), for comparing. */
@@ -109,7 +110,7 @@ export const HASH_LENGTH = 8;
  */
 export function hashOf(text: string): string {
   let hash = 0x811c9dc5;
-  const bytes = ENCODER.encode(text);
+  const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193) >>> 0;
   return hash.toString(16).padStart(HASH_LENGTH, '0');
 }
@@ -118,8 +119,6 @@ export function hashOf(text: string): string {
 
 // A name or a path may have thousands of characters.
 const LONGEST_ECHO = 200;
-
-const ENCODER = new TextEncoder();
 
 // By row: C0 without tab and line feed, DEL, C1; soft hyphen, grapheme joiner, Arabic letter mark; fillers and vowels
 // without a shape, Mongolian variation selectors and vowel separator; zero-width space and direction marks, but not the
@@ -152,10 +151,15 @@ const hidingRuns = lazy(() => new RegExp(HIDING_RUN, 'g'));
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 // White space other than one space between two words.
 const UNEVEN = /[^\S ]| {2}|^ | $/;
-// Anything but words of ASCII with one space between.
-const UNUSUAL = /[^ -~]| {2}|^ | $/;
+const NOT_PLAIN_ASCII = /[^ -~]| {2}|^ | $/;
+// Characters beyond ASCII that are always shown as they are, in few and coarse ranges: letters of Europe, Hebrew, dashes and
+// quotes, arrows and other symbols, Chinese, Japanese and Korean. None is white space, invisible or half of a pair.
+const COMMON =
+  '\\u00a1-\\u00ac\\u00ae-\\u034e\\u0370-\\u061b\\u2010-\\u2027\\u2030-\\u205e\\u2070-\\u2fff\\u3001-\\u3163\\u3165-\\ud7ff';
+// Anything but such characters and ASCII, in words with one space between.
+const UNUSUAL = new RegExp(`[^ -~${COMMON}]| {2}|^ | $`);
 // The same, or a character that XML needs escaped.
-const UNUSUAL_IN_XML = /[^ !-%'-;=?-~]| {2}|^ | $/;
+const UNUSUAL_IN_XML = new RegExp(`[^ !-%'-;=?-~${COMMON}]| {2}|^ | $`);
 // Marks, scripts that have marks, and characters with another form. A text without any of these is composed already:
 // most texts in Latin, Cyrillic, Chinese, Japanese and Korean are. For them this test takes a tenth of the time of composing.
 const mayCompose = lazy(

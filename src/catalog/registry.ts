@@ -169,7 +169,8 @@ function createLoader(source: Source): () => Promise<Contribution> {
 }
 
 function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
-  const gone = new Set(before?.names.listed.map(({ skill }) => skill));
+  if (!before) return { ...NO_CHANGE, added: after.names.listed.length };
+  const gone = new Set(before.names.listed.map(({ skill }) => skill));
   const fresh = after.names.listed.filter(({ skill }) => !gone.delete(skill));
   // Only those that differ are compared by their files.
   const files = new Set([...gone].map(({ file }) => file));

@@ -32,7 +32,7 @@ const SKILL = {
   root: TEXT,
   directory: TEXT,
   file: TEXT,
-  place: v.union([v.string(), v.bigint()], 'must be text or a bigint'),
+  place: TEXT,
   read: METHOD,
   files: v.object({ manifest: METHOD, read: METHOD, list: METHOD, version: METHOD }, 'must be an object'),
 };

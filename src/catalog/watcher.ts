@@ -7,7 +7,7 @@
  */
 import { type FSWatcher, statfsSync, watch } from 'node:fs';
 import { createPacer } from '../files/pace.ts';
-import { codeOf, sameIdentity } from '../files/stats.ts';
+import { codeOf, sameWatched } from '../files/stats.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Watched } from '../model.ts';
 import { backgroundDelay } from '../wait.ts';
@@ -21,20 +21,34 @@ export interface WatchSystem {
 }
 
 export function createWatcher(onChange: () => void, log: Log, system: WatchSystem = { watch, isLocal }) {
-  const watches = new Map<string, { readonly watch: FSWatcher; readonly identity: Watched['identity'] }>();
-  const localDevices = new Map<bigint, boolean>();
-  let wanted: ReadonlyMap<string, readonly Watched[]> = new Map();
+  const watches = new Map<string, FSWatcher>();
+  /** Those that report nothing more; most often the directory is gone. */
+  const failed = new Set<FSWatcher>();
+  const localDevices = new Map<number, boolean>();
+  let wanted: readonly Watched[] = [];
+  /** What the watches are set for, by directory. */
+  let current: ReadonlyMap<string, Watched> = new Map();
   let isBusy = false;
   let isClosed = false;
 
-  function add(directory: string, identity: Watched['identity']): void {
+  // One function for all watches: thousands of closures would take megabytes.
+  const onEvent = () => onChange();
+  const listenerFor = (only: string | undefined) => {
+    if (only === undefined) return onEvent;
+    const names = only.split(BETWEEN_NAMES);
+    return (_event: string, name: string | null) => {
+      if (name === null || names.includes(name)) onChange();
+    };
+  };
+  function onError(this: FSWatcher): void {
+    failed.add(this);
+  }
+
+  function add({ directory, only, identity }: Watched): void {
     try {
-      const one = system.watch(directory, { persistent: false }, (_event, name) => {
-        const targets = wanted.get(directory) ?? [];
-        if (name === null || targets.some(({ only }) => only === undefined || only === name)) onChange();
-      });
-      one.on('error', () => drop(directory)); // The directory is gone; the refresh that notices may set a new watch.
-      watches.set(directory, { watch: one, identity });
+      const one = system.watch(directory, { persistent: false }, listenerFor(only));
+      one.on('error', onError);
+      watches.set(directory, one);
       const device = identity?.dev;
       if (device !== undefined && !localDevices.has(device)) localDevices.set(device, system.isLocal(directory));
     } catch (error) {
@@ -45,31 +59,34 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
     }
   }
 
-  function drop(directory: string): void {
-    watches.get(directory)?.watch.close();
+  function drop(directory: string, one: FSWatcher): void {
+    one.close();
+    failed.delete(one);
     watches.delete(directory);
   }
 
   function close(): void {
     isClosed = true;
-    for (const directory of watches.keys()) drop(directory);
+    for (const [directory, one] of watches) drop(directory, one);
   }
 
   async function adjust(): Promise<void> {
     isBusy = true;
     // Only at the start: later a delay would hold up the refresh that follows new watches, and with it other changes.
     if (watches.size === 0) await backgroundDelay(FIRST_WATCH_DELAY_MS);
-    const target = wanted;
+    const targets = wanted;
+    const before = current;
+    current = byDirectory(targets);
     const pace = createPacer();
     let added = 0;
-    for (const [directory, { identity }] of watches) {
-      const next = target.get(directory)?.[0];
-      if (!next || !sameIdentity(next.identity, identity)) drop(directory);
+    for (const [directory, one] of watches) {
+      const [last, next] = [before.get(directory), current.get(directory)];
+      if (!last || !next || failed.has(one) || !sameWatched(last, next)) drop(directory, one);
     }
-    for (const [directory, [first]] of target) {
+    for (const [directory, target] of current) {
       if (isClosed) return;
       if (watches.has(directory)) continue;
-      add(directory, first?.identity);
+      add(target);
       if (watches.has(directory)) added++;
       const rest = pace();
       if (rest) await rest;
@@ -77,20 +94,20 @@ export function createWatcher(onChange: () => void, log: Log, system: WatchSyste
     if (isClosed) return;
     isBusy = false;
     if (added > 0) onChange();
-    if (wanted !== target) await adjust();
+    if (wanted !== targets) await adjust();
   }
 
   return {
     /** Whether every directory that exists is watched, on file systems that report all changes. */
     isReliable(): boolean {
-      if (isBusy || isClosed || wanted.size === 0) return false;
-      for (const [directory, [first]] of wanted)
-        if (first?.identity && !(watches.has(directory) && localDevices.get(first.identity.dev))) return false;
+      if (isBusy || isClosed || failed.size > 0 || current.size === 0) return false;
+      for (const [directory, { identity }] of current)
+        if (identity && !(watches.has(directory) && localDevices.get(identity.dev))) return false;
       return true;
     },
     /** From now on these directories are watched, and no others. */
     follow(targets: readonly Watched[]): void {
-      wanted = byDirectory(targets);
+      wanted = targets;
       if (!isBusy) adjust().catch((error) => log.error(`watching failed: ${messageOf(error)}`));
     },
     close,
@@ -120,12 +137,20 @@ function isLocal(directory: string): boolean {
   }
 }
 
-function byDirectory(targets: readonly Watched[]): ReadonlyMap<string, readonly Watched[]> {
-  const groups = new Map<string, Watched[]>();
+// No name can contain it.
+const BETWEEN_NAMES = '/';
+
+/** One target for each directory: of several, some may be for one entry, and others for all of them. */
+function byDirectory(targets: readonly Watched[]): ReadonlyMap<string, Watched> {
+  const all = new Map<string, Watched>();
   for (const one of targets) {
-    const group = groups.get(one.directory);
-    if (group) group.push(one);
-    else groups.set(one.directory, [one]);
+    const other = all.get(one.directory);
+    all.set(one.directory, other ? join(other, one) : one);
   }
-  return groups;
+  return all;
+}
+
+function join({ directory, identity, only }: Watched, other: Watched): Watched {
+  if (only === undefined || other.only === undefined) return { directory, identity };
+  return { directory, identity, only: only + BETWEEN_NAMES + other.only };
 }

@@ -1,16 +1,18 @@
 /** Long work in short slices, so that requests are answered in between. */
-import { monotonicMs } from '../wait.ts';
 
 /** Called between two steps of work; the caller awaits the result if there is one. */
 export type Pacer = () => Promise<void> | undefined;
 
-export function createPacer(): Pacer {
-  let until = monotonicMs() + SLICE_MS;
+/** `sliceMs`: how long the work may go on without a break. */
+export function createPacer(sliceMs = SLICE_MS): Pacer {
+  let start = Date.now();
   return () => {
-    if (monotonicMs() < until) return undefined;
+    const spent = Date.now() - start;
+    // Below zero when the system clock was set back.
+    if (spent >= 0 && spent < sliceMs) return undefined;
     return new Promise((done) => {
       setImmediate(() => {
-        until = monotonicMs() + SLICE_MS;
+        start = Date.now();
         done();
       });
     });

@@ -4,10 +4,11 @@
  * Always true: bytes are given only of regular files, only up to a limit, and only when all of them belong to one version;
  * anything else throws. Nothing here blocks.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
+import { lazy } from '../lazy.ts';
 import {
-  BIGINT,
+  fstatOf,
   isBelow,
   isRecent,
   realPathOf,
@@ -34,11 +35,11 @@ export class ChangingError extends Error {
 /** For `flags`: refuses to open a symbolic link. Windows has no such flag. */
 export const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
-/** Where a small file is read to. */
+/** Where small files are read to. */
 export interface Memory {
-  /** For SMALL_BYTES at least; the same until something is kept. */
-  room(): Buffer;
-  /** The first bytes of the room, which stay as they are. */
+  /** Reads the beginning of a file, up to SMALL_BYTES, and gives the number of bytes. */
+  fill(handle: number): number;
+  /** The first of these bytes, which stay as they are. */
   keep(length: number): Buffer;
 }
 
@@ -77,16 +78,20 @@ export function readInside(directory: string, name: string, limit: number): File
  * one of its files does, so this is for files that are kept as long as each other.
  */
 export function createBlocks(): Memory {
-  let rest = Buffer.alloc(0);
+  let block = Buffer.alloc(0);
+  let used = 0;
   return {
-    room() {
-      if (rest.length < SMALL_BYTES) rest = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      return rest;
+    fill(handle) {
+      if (block.length - used < SMALL_BYTES) {
+        block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+        used = 0;
+      }
+      return readSync(handle, block, used, SMALL_BYTES, 0);
     },
     keep(length) {
-      const kept = rest.subarray(0, length);
-      rest = rest.subarray(length);
-      return kept;
+      const start = used;
+      used += length;
+      return block.subarray(start, used);
     },
   };
 }
@@ -103,44 +108,40 @@ const BLOCK_BYTES = 1024 * 1024;
 // The machine that has the disk sets the file times, and its clock may be behind ours.
 const CLOCK_LAG_MS = 500;
 
-let scratch: Buffer | undefined;
+const scratch = lazy(() => Buffer.allocUnsafeSlow(SMALL_BYTES));
 
 /** Each file by itself. Not in Node's shared pool, which a file that is kept would keep alive. */
 const COPIES: Memory = {
-  room() {
-    scratch ??= Buffer.allocUnsafeSlow(SMALL_BYTES);
-    return scratch;
-  },
+  fill: (handle) => readSync(handle, scratch(), 0, SMALL_BYTES, 0),
   keep(length) {
     const bytes = Buffer.allocUnsafeSlow(length);
-    this.room().copy(bytes, 0, 0, length);
+    scratch().copy(bytes, 0, 0, length);
     return bytes;
   },
 };
 
 function readHandle(handle: number, limit: number, memory: Memory): FileContent {
   const start = Date.now() - CLOCK_LAG_MS;
-  const length = tryRead(handle, memory.room());
-  const stats = fstatSync(handle, BIGINT);
+  const length = tryFill(memory, handle);
+  const stats = fstatOf(handle);
   const version = versionOf(stats);
   if (!stats.isFile()) throw new Error(NOT_REGULAR);
   if (stats.size > limit) throw new Error(`it has over ${limit} bytes`);
   // For a small file that did not change for a while before it was read, one look is enough.
-  if (Number(stats.size) === length && !isRecent(stats, start))
-    return { bytes: memory.keep(length), version, recent: false };
-  const bytes = Buffer.allocUnsafeSlow(Number(stats.size));
+  if (stats.size === length && !isRecent(stats, start)) return { bytes: memory.keep(length), version, recent: false };
+  const bytes = Buffer.allocUnsafeSlow(stats.size);
   for (let at = 0; at < bytes.length; ) {
     const count = readSync(handle, bytes, at, bytes.length - at, at);
     if (count === 0) throw new ChangingError();
     at += count;
   }
-  if (!sameVersion(stats, fstatSync(handle, BIGINT))) throw new ChangingError();
+  if (!sameVersion(stats, fstatOf(handle))) throw new ChangingError();
   return { bytes, version, recent: isRecent(stats) };
 }
 
-function tryRead(handle: number, room: Buffer): number | undefined {
+function tryFill(memory: Memory, handle: number): number | undefined {
   try {
-    return readSync(handle, room, 0, SMALL_BYTES, 0);
+    return memory.fill(handle);
   } catch {
     return undefined; // Most often a directory. A file that cannot be read throws again when all of it is read.
   }

@@ -17,7 +17,8 @@ import { SizedCache } from '../sized-cache.ts';
 import { delay } from '../wait.ts';
 import { readFrontMatter } from './front-matter-values.ts';
 import { MAX_COMPARED, MAX_FILE_BYTES, MAX_SKILL_TOTAL, MOST_DIGESTS, READ_ATTEMPTS, READ_PAUSE_MS } from './limits.ts';
-import { childrenOf, find, findFiles, type Place, Refusal, SKILL_FILE } from './skill-paths.ts';
+import { SKILL_FILE } from './roots.ts';
+import { childrenOf, find, findFiles, type Place, Refusal } from './skill-paths.ts';
 
 /** `home`: the real path of the skill. Nothing is given of what a symbolic link in its place leads to. */
 export function localFiles(home: string): SkillFiles {
@@ -97,7 +98,7 @@ function readFile(home: string, path: string, maxBytes: number): FileReading {
 
 function asChild({ path, stats }: Place): SkillChild {
   const name = posix.basename(path);
-  return stats.isDirectory() ? { name, kind: 'directory' } : { name, kind: 'file', size: Number(stats.size) };
+  return stats.isDirectory() ? { name, kind: 'directory' } : { name, kind: 'file', size: stats.size };
 }
 
 /** Throws an error for which `isMissing` is true when the skill is gone. */
@@ -120,7 +121,7 @@ async function readManifest(home: string, records: Records): Promise<ManifestRea
 async function readFiles(home: string, known: Records): Promise<ReadonlyMap<Place, FileRecord> | undefined> {
   const pace = createPacer();
   const found = await findFiles(home, pace);
-  const total = found.reduce((sum, { stats }) => sum + Number(stats.size), 0);
+  const total = found.reduce((sum, { stats }) => sum + stats.size, 0);
   if (total > MAX_SKILL_TOTAL) return undefined;
   const files = new Map<Place, FileRecord>();
   for (const file of found) {

@@ -10,8 +10,7 @@ import { readHead } from './front-matter.ts';
 import { readFrontMatter } from './front-matter-values.ts';
 import { MAX_FILE_BYTES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from './limits.ts';
 import { nameKey } from './names.ts';
-import { prefixOf } from './roots.ts';
-import { SKILL_FILE } from './skill-paths.ts';
+import { prefixOf, SKILL_FILE } from './roots.ts';
 
 /**
  * `files`: their contents by path, with slashes; one is `SKILL.md`, and has the name. Two skills of one provider and name

@@ -94,7 +94,7 @@ function groupByKey(skills: readonly Skill[]) {
 /** The skills whose directory or fingerprint was met before, each with the first skill that has it. */
 function originalsIn(group: readonly Skill[], fingerprints: ReadonlyMap<Skill, string>): ReadonlyMap<Skill, Skill> {
   const originals = new Map<Skill, Skill>();
-  const met = new Map<string | bigint, Skill>();
+  const met = new Map<string, Skill>();
   for (const skill of group) {
     const content = fingerprints.get(skill) ?? skill.place;
     const first = met.get(skill.place) ?? met.get(content);

@@ -12,8 +12,7 @@ import { lazy } from '../lazy.ts';
 import type { Plugin, Problem } from '../model.ts';
 import { shorten } from '../text.ts';
 import { MOST_NAMED } from './limits.ts';
-import { claudeHome, expandHome, prefixOf, type Root, type Surroundings } from './roots.ts';
-import { SKILL_FILE } from './skill-paths.ts';
+import { claudeHome, expandHome, prefixOf, type Root, SKILL_FILE, type Surroundings } from './roots.ts';
 
 export interface PluginOptions extends Surroundings {
   /** Undefined: `installed_plugins.json` in the plugins root. */

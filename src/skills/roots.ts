@@ -11,6 +11,9 @@ import type { Location, Plugin } from '../model.ts';
 import { cut, visibleLine } from '../text.ts';
 import { LONGEST_NAME, MAX_DEPTH } from './limits.ts';
 
+/** The file that makes a directory a skill. */
+export const SKILL_FILE = 'SKILL.md';
+
 export interface Root {
   readonly directory: string;
   readonly provider: string;

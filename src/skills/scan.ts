@@ -18,9 +18,9 @@ export function createScanner(clock: Clock = systemClock) {
   let memory: ReadonlyMap<string, Directory> | undefined;
 
   return async (roots: Iterable<Root>) => {
-    // Awaited only when there is a break: waiting for nothing, for each file, would take a twentieth of a scan.
-    const pace = createPacer();
     const before = memory;
+    // Awaited only when there is a break: waiting for nothing, for each file, would take a twentieth of a scan.
+    const pace = createPacer(before ? undefined : FIRST_SLICE_MS);
     const next = new Map<string, Directory>();
     const files: SkillFile[] = [];
     const changed: SkillFile[] = [];
@@ -82,6 +82,9 @@ export function createScanner(clock: Clock = systemClock) {
 }
 
 // --- internal ---
+
+// Until the first scan is done few requests can be answered, and more breaks would only delay the first list.
+const FIRST_SLICE_MS = 20;
 
 // Timers count from the start of the current turn of the event loop, so they may fire this much early.
 const TIMER_SLACK_MS = 20;

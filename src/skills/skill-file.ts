@@ -21,12 +21,10 @@ import {
 import { messageOf } from '../log.ts';
 import type { Identity, Location, Plugin, Problem, Skill, SkillFiles } from '../model.ts';
 import { delay } from '../wait.ts';
-import { localFiles } from './contents.ts';
 import { type HeadReading, readHead, remarkOn } from './front-matter.ts';
 import { ABSENCE_MS, MAX_SKILL_BYTES } from './limits.ts';
 import { nameKey } from './names.ts';
-import type { Root } from './roots.ts';
-import { SKILL_FILE } from './skill-paths.ts';
+import { type Root, SKILL_FILE } from './roots.ts';
 
 /** A directory as a walk has found it. */
 export interface ListedDirectory {
@@ -55,7 +53,7 @@ export class SkillFile {
   skill: LocalSkill | undefined = undefined;
   problem: Problem | undefined = undefined;
   /** What skill and problem are made of, or will be when it is read; undefined: the file is read at the next scan. */
-  #look: Look | undefined = undefined;
+  #look: Seen | undefined = undefined;
   /** Whether the file was just seen unchanged. */
   #isSeen = false;
 
@@ -134,13 +132,13 @@ export class SkillFile {
       return true;
     }
     const held = bytes.length <= room ? bytes : undefined;
-    if (!held || !this.skill?.bytes?.equals(held)) this.skill = new LocalSkill(this, head, held);
     const remark = head.note === undefined ? remarkOn(head.name, basename(this.directory)) : { what: head.note };
+    if (!held || !this.skill?.bytes?.equals(held)) this.skill = new LocalSkill(this, head, held, !remark);
     this.problem = remark && { where: this.path, ...remark };
     return true;
   }
 
-  #fail(error: unknown, look: Look | undefined): boolean {
+  #fail(error: unknown, look: Seen | undefined): boolean {
     if (error instanceof ChangingError) return false;
     const what = isMissing(error) ? 'is a link that leads nowhere' : `cannot be read: ${messageOf(error)}`;
     const isGone = isMissing(error) && this.isPlain;
@@ -158,20 +156,31 @@ export class LocalSkill implements Skill {
   readonly name: string;
   readonly key: string;
   readonly description: string;
-  readonly directory: string;
-  readonly file: string;
   readonly bytes: Buffer | undefined;
+  readonly isRegular: boolean;
   readonly #from: SkillFile;
 
   /** `bytes`: undefined when memory for texts is full. */
-  constructor(from: SkillFile, head: Pick<Skill, 'name' | 'description'>, bytes: Buffer | undefined) {
+  constructor(
+    from: SkillFile,
+    head: Pick<Skill, 'name' | 'description'>,
+    bytes: Buffer | undefined,
+    isRegular: boolean,
+  ) {
     this.name = head.name;
     this.key = nameKey(head.name);
     this.description = head.description;
-    this.directory = from.directory;
-    this.file = from.path;
     this.bytes = bytes;
+    this.isRegular = isRegular;
     this.#from = from;
+  }
+
+  get directory(): string {
+    return this.#from.directory;
+  }
+
+  get file(): string {
+    return this.#from.path;
   }
 
   get provider(): string {
@@ -190,12 +199,12 @@ export class LocalSkill implements Skill {
     return this.#from.root.directory;
   }
 
-  get place(): bigint {
+  get place(): string {
     return keyOf(this.#from.identity);
   }
 
   get files(): SkillFiles {
-    return localFiles(this.#from.real);
+    return lateFiles(this.#from.real);
   }
 
   read(): Buffer | Promise<Buffer> {
@@ -222,8 +231,19 @@ export class LocalSkill implements Skill {
 
 // --- internal ---
 
+/** The code that reads files besides SKILL.md is loaded when one is first asked for. */
+function lateFiles(home: string): SkillFiles {
+  const load = async () => (await import('./contents.ts')).localFiles(home);
+  return {
+    manifest: async (...args) => (await load()).manifest(...args),
+    read: async (...args) => (await load()).read(...args),
+    list: async (...args) => (await load()).list(...args),
+    version: async (...args) => (await load()).version(...args),
+  };
+}
+
 /** A version, or the code of the error: as long as the error stays the same, reading again is useless. */
-type Look = Version | string;
+type Seen = Version | string;
 
 function lookAt(path: string) {
   try {
@@ -233,6 +253,6 @@ function lookAt(path: string) {
   }
 }
 
-function sameLook(a: Look, b: Look): boolean {
+function sameLook(a: Seen, b: Seen): boolean {
   return typeof a === 'object' && typeof b === 'object' ? sameVersion(a, b) : a === b;
 }

@@ -4,7 +4,7 @@
  * Always true: no link out of the skill is followed; nothing is given of a directory that was replaced by a link, if only
  * for a moment, nor of a skipped directory, whichever path leads there.
  */
-import { type BigIntStats, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compare, sameItems } from '../compare.ts';
 import type { Pacer } from '../files/pace.ts';
@@ -15,6 +15,7 @@ import {
   isMissing,
   isRecent,
   isSkipped,
+  type Look,
   lstatOf,
   passesSkipped,
   realPathOf,
@@ -24,8 +25,6 @@ import {
 import { MAX_SKILL_DIRECTORIES, MAX_SKILL_FILES } from './limits.ts';
 import { isPlainSegment } from './uris.ts';
 
-export const SKILL_FILE = 'SKILL.md';
-
 /** A file or directory of a skill, with links resolved. */
 export interface Place {
   /** The real path of the skill when it was found. */
@@ -33,7 +32,7 @@ export interface Place {
   /** Relative to the skill; '' is its directory. */
   readonly path: string;
   readonly real: string;
-  readonly stats: BigIntStats;
+  readonly stats: Look;
   /** The directory that the path to it passes last; undefined for the skill itself. */
   readonly parent: Place | undefined;
 }
@@ -131,8 +130,8 @@ function enter(parent: Place, name: string): Place {
  * All directories from the skill's own down to this one: renaming one changes its version, so another that took its
  * place for a moment is noticed. Throws when one changed recently, as versions could not tell that.
  */
-function directoriesTo({ home, real }: Place): readonly BigIntStats[] {
-  const all: BigIntStats[] = [];
+function directoriesTo({ home, real }: Place): readonly Look[] {
+  const all: Look[] = [];
   for (let path = real; ; path = dirname(path)) {
     const stats = lstatOf(path);
     if (!stats.isDirectory() || isRecent(stats)) throw new ChangingError();

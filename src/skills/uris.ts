@@ -36,7 +36,10 @@ export function createUris(listed: readonly ListedSkill[]): SkillUris {
       finish();
       return assigned.get(skill);
     },
-    problems: listed.map(({ skill }) => problemOf(skill, nesting)).filter((problem) => problem !== undefined),
+    problems: listed
+      .filter(({ skill }) => !skill.isRegular)
+      .map(({ skill }) => problemOf(skill, nesting))
+      .filter((problem) => problem !== undefined),
   };
 }
 

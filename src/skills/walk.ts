@@ -4,7 +4,7 @@
  * Always true: an unchanged directory is not listed again; a real directory is visited once, under its own path if that is
  * below the root, because links are followed last; no link leads the walk out of its root by going up.
  */
-import { type BigIntStats, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import type { Pacer } from '../files/pace.ts';
 import {
@@ -14,6 +14,7 @@ import {
   isSkipped,
   isTransient,
   keyOf,
+  type Look,
   lstatOf,
   passesSkipped,
   realPathOf,
@@ -25,9 +26,8 @@ import {
 import { messageOf } from '../log.ts';
 import type { Identity, Problem, Watched } from '../model.ts';
 import { MAX_DEPTH, MAX_DIRECTORIES } from './limits.ts';
-import type { Root } from './roots.ts';
+import { type Root, SKILL_FILE } from './roots.ts';
 import { SkillFile } from './skill-file.ts';
-import { SKILL_FILE } from './skill-paths.ts';
 
 /** A directory below a root. What the last walk found in it makes the next walk cheap. */
 export interface Directory {
@@ -62,7 +62,7 @@ export async function walkRoot(root: Root, start: Directory, pace: Pacer) {
   const directories: Listing[] = [];
   const skills: SkillFile[] = [];
   const problems: Problem[] = [];
-  let visited: Set<bigint> | undefined;
+  let visited: Set<string> | undefined;
   const visit = createVisitor(root, problems);
   let tooDeep: string | undefined;
   const stack = [start];
@@ -167,7 +167,7 @@ function byPath(skills: readonly SkillFile[]): readonly SkillFile[] {
 const NO_CHILDREN: readonly Directory[] = [];
 
 /** Lists a directory, and keeps what the last walk found out about its entries. */
-function listDirectory(root: Root, directory: Directory, real: string, stats: BigIntStats): Listing {
+function listDirectory(root: Root, directory: Directory, real: string, stats: Look): Listing {
   const { path, depth, listing: before } = directory;
   const identity = versionOf(stats);
   // Judged before listing: a change in between must not be missed.

@@ -111,8 +111,8 @@ test('watches are relied on when every directory that exists has one, on a local
     emitters.set(directory, emitter);
     return emitter as unknown as FSWatcher;
   };
-  const onDevice = (dev: bigint) => ({ dev, ino: 7n, birthtimeNs: 0n });
-  const [disk, share] = [onDevice(1n), onDevice(2n)];
+  const onDevice = (dev: number) => ({ dev, ino: 7, birthtimeMs: 0 });
+  const [disk, share] = [onDevice(1), onDevice(2)];
   async function reliability(...targets: readonly Watched[]) {
     let isSet = () => {};
     const set = new Promise<void>((done) => {

@@ -12,7 +12,8 @@ import { isBelow, isMissing, lstatOf, realPathOf, statOf } from '../../files/sta
 import { messageOf } from '../../log.ts';
 import { whenSettled } from '../../skills/contents.ts';
 import { MAX_DEPTH, MAX_SKILL_BYTES, MAX_SKILL_TOTAL } from '../../skills/limits.ts';
-import { findFiles, Refusal, SKILL_FILE } from '../../skills/skill-paths.ts';
+import { SKILL_FILE } from '../../skills/roots.ts';
+import { findFiles, Refusal } from '../../skills/skill-paths.ts';
 import { startOf, walkRoot } from '../../skills/walk.ts';
 import { UsageError } from '../parse.ts';
 import type { Finding, Rule } from './rules.ts';

@@ -7,7 +7,7 @@ import { realPathOf } from '../../files/stats.ts';
 import { messageOf } from '../../log.ts';
 import { findHead } from '../../skills/front-matter.ts';
 import { textOf } from '../../skills/media-types.ts';
-import { SKILL_FILE } from '../../skills/skill-paths.ts';
+import { SKILL_FILE } from '../../skills/roots.ts';
 import { replaceFile } from '../replace-file.ts';
 import { checkBody } from './body-rules.ts';
 import { type CheckedFile, checkSize, readChecked } from './files.ts';
