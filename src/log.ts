@@ -12,13 +12,14 @@ export type Log = Readonly<Record<Level, (text: string) => void>>;
 
 /** `paint` may colour the level in a line. */
 export function createLog(
-  write: (line: string) => void,
+  write: (line: string, level: Level) => void,
   level: Level,
   paint: (level: Level) => string = (own) => own,
 ): Log {
   const most = LEVELS.indexOf(level);
   const at = (own: Level) => (text: string) => {
-    if (LEVELS.indexOf(own) <= most) write(`skillwire: ${own === 'info' ? '' : `${paint(own)}: `}${printable(text)}\n`);
+    if (LEVELS.indexOf(own) > most) return;
+    write(`skillwire: ${own === 'info' ? '' : `${paint(own)}: `}${printable(text)}\n`, own);
   };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }

@@ -1,30 +1,17 @@
 /**
- * One MCP server: the answer to the handshake, and when everything behind the other methods is loaded, started and ended.
- * Leaves alone: how messages come and go (transports/), the other methods (service.ts), which sources there are besides
- * the skills of this machine (skillwire.ts).
- * Always true: a handshake waits neither for the skills nor for the code that serves them; every other message does.
+ * One MCP server: its sources, its registry and its methods put together, its health and its end.
+ * Leaves alone: how messages come and go (transports/), the methods and when their code is loaded (loading.ts), which
+ * sources there are besides the skills of this machine (skillwire.ts).
  */
 import { createRegistry, type Registry } from './catalog/registry.ts';
 import type { Settings } from './config.ts';
+import { createLoading } from './loading.ts';
 import { stackOf } from './log.ts';
-import { cancelled, createClientReport, discoverMethod, handshakeMethods } from './methods/lifecycle.ts';
-import { createViews, type Views } from './methods/views.ts';
 import type { Problem, Source, UpstreamStatus } from './model.ts';
-import {
-  createDispatcher,
-  decode,
-  type Era,
-  errorReply,
-  type Handle,
-  internalError,
-  legacyEra,
-  modernEra,
-  SKILLS_EXTENSION,
-} from './protocol/index.ts';
-import type { Methods, ReportFault, Service } from './service.ts';
+import type { Handle } from './protocol/index.ts';
+import type { ReportFault } from './service.ts';
 import { SHUTDOWN } from './shutdown.ts';
 import { VERSION } from './version.ts';
-import { afterAnswers } from './wait.ts';
 
 export interface Server {
   /** Takes one message and writes the response to the exchange. */
@@ -47,73 +34,40 @@ export interface Server {
 
 /** `added`: the sources besides the skills of this machine. */
 export function createServer(settings: Settings, added: readonly Source[]): Server {
-  const { log } = settings;
-  const report: ReportFault = (what) => (error) => log.error(`${what} failed: ${stackOf(error)}`);
+  const report: ReportFault = (what) => (error) => settings.log.error(`${what} failed: ${stackOf(error)}`);
   const sources: readonly Source[] = [lateSkills(settings), ...added];
   const registry = createRegistry(sources, settings);
-  const views = createViews(settings);
-  const erasWith = createHandshake(settings, views);
-  const handleIn = (eras: readonly Era[]) => createDispatcher(eras, (method, error) => report(method)(error));
-  const handshake = erasWith({ modern: [], legacy: [], legacyNotifications: [] });
-  const shakeHands = handleIn(handshake);
-  let service: Service | undefined;
-  let handle: Handle | undefined;
-
-  async function load(): Promise<Handle> {
-    const { createService } = await import('./service.ts');
-    service = createService(settings, views, sources, registry, report);
-    handle = handleIn(erasWith(service.methods));
-    log.info('scanning skill directories');
-    // After the first list is answered: a client should not wait for watches.
-    const { begin, explainEmpty } = service;
-    registry.refresh('start').catch(report('refresh (start)')).then(afterAnswers).then(begin);
-    registry.complete().then(explainEmpty).catch(report('the first lists'));
-    return handle;
-  }
-  const loaded = afterAnswers().then(load);
-  loaded.catch(report('loading'));
-  const handleEarly: Handle = async (session, text, exchange) => {
-    const message = decode(text);
-    const request = 'kind' in message && message.kind === 'request' ? message : undefined;
-    const isHandshake = request && handshake.some(({ methods }) => methods.has(request.method));
-    const next = isHandshake ? shakeHands : await loaded.catch(() => undefined);
-    // The client may have left meanwhile.
-    if (typeof session === 'object' && session.ended.aborted) return;
-    if (next) await next(session, text, exchange);
-    else if (request) exchange.reply(errorReply(request.id, internalError('the server could not be loaded')));
-  };
-
+  const { handle, tools, service, loadAll } = createLoading(settings, sources, registry, report);
   const status = () => sources.flatMap((source) => source.status?.() ?? []);
   const endSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
   let graceTimer: NodeJS.Timeout | undefined;
   return {
-    handle: (session, text, exchange) => (handle ?? handleEarly)(session, text, exchange),
+    handle,
     registry,
     health(isOperator) {
       const snapshot = registry.current();
+      const problems = snapshot && (service()?.problemsIn(snapshot) ?? snapshot.problems);
       return {
         state: snapshot ? 'ready' : 'starting',
         version: VERSION,
         generation: snapshot?.generation ?? 0,
         skills: snapshot?.names.listed.length ?? 0,
-        tools: (snapshot && service?.toolsIn(snapshot)) ?? 0,
-        problems: (snapshot && service?.problemsIn(snapshot).length) ?? 0,
+        tools: (snapshot && tools()?.size(snapshot)) ?? 0,
+        problems: problems?.length ?? 0,
         upstreams: status().map(({ name, state, reason: why, nextAttempt, tools }) => {
           const reason = isOperator ? why : undefined;
           return { name, state, reason, nextAttempt, tools };
         }),
       };
     },
-    async examine() {
-      await loaded;
-      return service?.examine() ?? [];
-    },
+    examine: async () => (await loadAll())?.examine() ?? [],
     status,
     stop(isSignalled) {
       const graceMs = isSignalled ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs;
+      const loaded = service();
+      if (loaded) loaded.stop();
       // Requests in flight may need what is still being loaded.
-      if (service) service.stop();
-      else loaded.then(() => service?.stop()).catch(() => {});
+      else loadAll().then((late) => late?.stop());
       // Closing an upstream server answers every call that still waits for it. `end` reports a failure of that.
       graceTimer ??= setTimeout(() => void endSources().catch(() => {}), graceMs);
     },
@@ -139,34 +93,4 @@ function lateSkills(settings: Settings): Source {
     watched: () => opened?.watched?.() ?? [],
     isUnsettled: () => opened?.isUnsettled?.() ?? false,
   };
-}
-
-/** Gives both eras, with their handshakes and the methods besides. */
-function createHandshake({ log, prompts }: Settings, views: Views): (besides: Methods) => readonly Era[] {
-  const { onHandshake, onRequest } = createClientReport(log);
-  const listed = { listChanged: true };
-  const introduction = {
-    server: { name: 'skillwire', version: VERSION },
-    capabilities: {
-      tools: listed,
-      resources: { subscribe: true, ...listed },
-      ...(prompts ? { prompts: listed } : {}),
-      completions: {},
-      logging: {},
-      extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
-    },
-    instructions: views.instructionsFor,
-    onPeer: onHandshake,
-  };
-  return ({ modern, legacy, legacyNotifications }) => [
-    modernEra(
-      { methods: [discoverMethod(introduction), ...modern], notifications: [cancelled] },
-      introduction.server,
-      onRequest,
-    ),
-    legacyEra({
-      methods: [...handshakeMethods(introduction), ...legacy],
-      notifications: [cancelled, ...legacyNotifications],
-    }),
-  ];
 }

@@ -127,7 +127,7 @@ function openHub(options: HubSourceOptions): Source {
   let log: Parameters<HubSource['followLog']> | undefined;
   const open = async () => {
     const { createHubSource } = await import('./hub/source.ts');
-    // Not `onChanged` itself: it may be set after the first refresh.
+    // Not `onChanged` itself: this may run before it is set.
     opened = createHubSource(options, (reason) => onChanged(reason));
     if (log) opened.followLog(...log);
     // The first refresh starts them too, and reports why they cannot be.

@@ -26,7 +26,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['skills'],
   ['catalog', 'hub'],
   ['methods', 'tools'],
-  ['config', 'service', 'server'],
+  ['config', 'first-list', 'service', 'loading', 'server'],
   ['transports'],
   ['skillwire', 'index', 'stdio', 'cli', 'launch'],
 ];

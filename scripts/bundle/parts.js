@@ -24,7 +24,8 @@ export const PARTS = [
     title: 'the command line, stdin and stdout, and the handshake.',
     main: 'src/cli.ts',
   },
-  { file: 'skillwire-service.cjs', title: 'what is served after the handshake: skills, tools, resources, prompts.' },
+  { file: 'skillwire-tools.cjs', title: 'what the first list needs: finding skills, and the tools.' },
+  { file: 'skillwire-service.cjs', title: 'what else is served: resources, prompts, notifications of changes.' },
   { file: 'skillwire-yaml.cjs', title: 'front matter that only a YAML parser can read.', packages: ['front-matter'] },
   { file: 'skillwire-filter.cjs', title: 'the patterns of --include and --exclude.' },
   { file: 'skillwire-http.cjs', title: 'what HTTP and SSE add.' },
@@ -48,8 +49,9 @@ export function assignModules() {
 
 // --- internal ---
 
-/** What every server imports after its handshake. */
-const SERVICE = ['src/service.ts', 'src/skills/source.ts', 'src/catalog/snapshot.ts'];
+/** What every server imports after its handshake, and what after its first list. */
+const TOOLS = ['src/first-list.ts', 'src/skills/source.ts', 'src/catalog/snapshot.ts'];
+const SERVICE = ['src/service.ts', 'src/skills/contents.ts'];
 /** What the hub imports while its servers start. */
 const HUB_LATER = ['src/hub/contribution.ts', 'src/hub/upstream/listing.ts'];
 
@@ -57,6 +59,7 @@ function sortModules(modules) {
   const reached = (...entries) => new Set(entries.flatMap((entry) => [...reachAtOnce(modules, entry)]));
   const launcher = reached('src/launch.ts');
   const program = reached('src/cli.ts');
+  const tools = reached(...TOOLS);
   const service = reached(...SERVICE);
   const hub = reached('src/hub/source.ts');
   const commands = reached('src/cli/commands.ts', 'src/cli/help.ts');
@@ -66,8 +69,9 @@ function sortModules(modules) {
     if (!path.startsWith('src/')) return packages.get(path);
     if (launcher.has(path)) return 'skillwire.cjs';
     // What two files need at once is in the one that is always loaded.
-    const isShared = service.has(path) && (hub.has(path) || commands.has(path));
+    const isShared = (tools.has(path) || service.has(path)) && (hub.has(path) || commands.has(path));
     if (program.has(path) || isShared) return 'skillwire-program.cjs';
+    if (tools.has(path)) return 'skillwire-tools.cjs';
     if (service.has(path)) return 'skillwire-service.cjs';
     if (path === 'src/skills/filter.ts') return 'skillwire-filter.cjs';
     if (path.startsWith('src/transports/http/')) return 'skillwire-http.cjs';
@@ -76,7 +80,8 @@ function sortModules(modules) {
   };
   return {
     fileOf,
-    isAtOnce: (path) => !path.startsWith('src/') || [launcher, program, service, hub].some((one) => one.has(path)),
+    isAtOnce: (path) =>
+      !path.startsWith('src/') || [launcher, program, tools, service, hub].some((one) => one.has(path)),
   };
 }
 

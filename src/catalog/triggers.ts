@@ -1,6 +1,6 @@
 /**
- * What starts a refresh: a source that says so, a timer, which finds every change, and a watcher, which finds most of them
- * sooner. Owns: the timers. Leaves alone: the refresh (registry.ts), watching directories (watcher.ts).
+ * What starts a refresh: a timer, which finds every change, a watcher, which finds most of them sooner, and a source that
+ * says so. Owns: the timers. Leaves alone: the refresh (registry.ts), watching directories (watcher.ts).
  * Always true: a burst of changes causes one refresh, after its last change, and a change is looked at no later than
  * LONGEST_BURST_MS after it; the timer waits for nothing, and is spared only while every directory is watched; nothing
  * here keeps the process alive.
@@ -28,7 +28,7 @@ export interface TriggerOptions {
   readonly watch: boolean;
 }
 
-/** From now on sources are listened to; `begin` starts the timer and the watcher. */
+/** `begin` starts the timer and the watcher. `refresh` is for any other cause. */
 export function createTriggers(
   registry: Registry,
   sources: readonly Source[],
@@ -36,7 +36,7 @@ export function createTriggers(
   log: Log,
   clock: Clock = systemClock,
   system?: WatchSystem,
-): { begin(): void; stop(): void } {
+): { begin(): void; stop(): void; refresh(cause: string): void } {
   /** When the first change since the last refresh was seen. */
   let burstStart: number | undefined;
   const refresh = (cause: string) => {
@@ -45,8 +45,7 @@ export function createTriggers(
     burstStart = undefined;
     registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${stackOf(error)}`));
   };
-  for (const source of sources) source.onChange?.(refresh);
-  if (!autoRefresh) return { begin() {}, stop() {} };
+  if (!autoRefresh) return { begin() {}, stop() {}, refresh };
   /** The timer of each reason, as a function that cancels it. */
   const timers = new Map<string, () => void>();
   let isStopped = false;
@@ -89,6 +88,7 @@ export function createTriggers(
   };
 
   return {
+    refresh,
     begin() {
       if (isStopped) return;
       startTick();

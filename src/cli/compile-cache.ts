@@ -8,7 +8,6 @@
  *   the start.
  */
 import {
-  type BigIntStats,
   closeSync,
   constants,
   fstatSync,
@@ -16,8 +15,10 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -59,6 +60,9 @@ export const COMPLETE_AFTER_MS = 3000;
 export const MOST_CACHES = 16;
 /** Far above what the program compiles to. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
+const PIECE_BYTES = 32 * 1024;
+/** Bytes. V8 copies code that begins elsewhere before it takes it over. */
+const ALIGNMENT = 8;
 
 const loaded = new Map<string, { readonly exports: object }>();
 
@@ -85,9 +89,8 @@ function compile(path: string, cache: Cache | undefined): Script {
 /** Undefined when the program or Node itself cannot be looked at. */
 function cacheOf(path: string): Cache | undefined {
   try {
-    const stats = statSync(path, { bigint: true });
     const name = `${basename(path, '.cjs')}-${process.version}-${numberOf(path)}.bin`;
-    return { file: join(cacheDirectory(), name), key: keyOf(path, stats) };
+    return { file: join(cacheDirectory(), name), key: keyOf(path) };
   } catch {
     return undefined;
   }
@@ -103,16 +106,18 @@ function numberOf(path: string): number {
   return number;
 }
 
-/** Which file was compiled, and by which Node. */
-function keyOf(path: string, stats: BigIntStats): string {
+/** Which file was compiled, and by which Node: one line, padded so that the code behind it begins where V8 wants it. */
+function keyOf(path: string): string {
   const { version, arch, execPath, versions } = process;
-  const node = identityOf(statSync(execPath, { bigint: true }));
-  return JSON.stringify([path, identityOf(stats), version, versions.v8, arch, execPath, node]);
+  const identities = [identityOf(statSync(path)), identityOf(statSync(execPath))];
+  const key = JSON.stringify([path, version, versions.v8, arch, execPath, ...identities]);
+  const length = Buffer.byteLength(key) + 1;
+  return `${key}${' '.repeat(ALIGNMENT - (length % ALIGNMENT))}\n`;
 }
 
 /** Size and times can be restored after a change, except for the time of the last change of the inode. */
-function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+function identityOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): readonly number[] {
+  return [dev, ino, size, mtimeMs, ctimeMs];
 }
 
 function cacheDirectory(): string {
@@ -132,11 +137,7 @@ function readCache({ file, key }: Cache): Buffer | undefined {
       // What others may write could be made to run as this user.
       const isOwn = !process.getuid || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
       if (!isOwn || !stats.isFile() || stats.size > MAX_CACHE_BYTES) return undefined;
-      const bytes = readFileSync(handle);
-      const line = Buffer.from(`${key}\n`);
-      const middle = (line.length + bytes.length) / 2;
-      const [code, copy] = [bytes.subarray(line.length, middle), bytes.subarray(middle)];
-      return bytes.subarray(0, line.length).equals(line) && code.length > 0 && code.equals(copy) ? code : undefined;
+      return readCode(handle, stats.size, Buffer.from(key));
     } finally {
       closeSync(handle);
     }
@@ -145,13 +146,26 @@ function readCache({ file, key }: Cache): Buffer | undefined {
   }
 }
 
+/** The second copy is read in pieces into one place: memory that was never touched before is what takes longest here. */
+function readCode(handle: number, size: number, key: Buffer): Buffer | undefined {
+  const first = Buffer.allocUnsafeSlow((size + key.length) / 2);
+  if (readSync(handle, first, 0, first.length, 0) < first.length) return undefined;
+  const code = first.subarray(key.length);
+  const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  for (let at = 0; at < code.length; at += PIECE_BYTES) {
+    const read = readSync(handle, piece, 0, PIECE_BYTES, first.length + at);
+    if (!piece.subarray(0, read).equals(code.subarray(at, at + PIECE_BYTES))) return undefined;
+  }
+  return code.length > 0 && first.subarray(0, key.length).equals(key) ? code : undefined;
+}
+
 /** No right to write, or no space: the next start compiles again. */
 function writeCache({ file, key }: Cache, script: Script): void {
   const draft = `${file}.${process.pid}`;
   try {
     const code = script.createCachedData();
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(draft, Buffer.concat([Buffer.from(`${key}\n`), code, code]), { mode: 0o600, flag: 'wx' });
+    writeFileSync(draft, Buffer.concat([Buffer.from(key), code, code]), { mode: 0o600, flag: 'wx' });
     // Renamed into place: a start at the same time finds either no cache or a complete one.
     renameSync(draft, file);
     removeOldest(dirname(file));

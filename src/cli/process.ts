@@ -8,6 +8,7 @@ import { type Cancellation, LazyAbortController } from '../protocol/index.ts';
 import { SHUTDOWN } from '../shutdown.ts';
 import { printable } from '../text.ts';
 import { VERSION } from '../version.ts';
+import { afterAnswers } from '../wait.ts';
 import type { Program } from './command.ts';
 import type { STDIO_OPTIONS } from './options.ts';
 import { checkedValues, checkWords, readArguments, readPlainArguments, UsageError, type Values } from './parse.ts';
@@ -57,17 +58,8 @@ export const wantsNoColours = (values: ColourValues) => values['no-color'] || Bo
 
 export function createStderrLog(values: Pick<Values<typeof STDIO_OPTIONS>, 'log-level' | 'quiet'> & ColourValues): Log {
   const isPlain = wantsNoColours(values);
-  let isOpen = false;
-  // Node opens stderr when it is first named, which takes a millisecond of the start: so with the first line.
-  const write = (line: string) => {
-    const { stderr } = process;
-    // stderr may be closed, or full because its reader does not read. Neither is a reason to stop.
-    if (!isOpen) stderr.on('error', () => {});
-    isOpen = true;
-    if (stderr.writableLength < MAX_UNREAD_LOG) stderr.write(line);
-  };
   const paint = (own: Level) => (isPlain || !process.stderr.isTTY ? own : styleText(COLOURS[own], own));
-  return createLog(write, values.quiet ? 'error' : values['log-level'], paint);
+  return createLog(createStderrWriter(), values.quiet ? 'error' : values['log-level'], paint);
 }
 
 /** Runs `serve` until it ends by itself or a signal asks it to stop, then exits. */
@@ -88,6 +80,8 @@ export async function serveUntilStopped(log: Log, serve: (stop: Cancellation) =>
     });
   }
   await serve(stop);
+  // Something may be logged after the last answers.
+  await afterAnswers();
   // An open pipe or a file watcher must not keep the process alive.
   exit();
 }
@@ -111,3 +105,32 @@ const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as
 
 /** Bytes of log lines that stderr has not taken yet; further lines are dropped until its reader catches up. */
 const MAX_UNREAD_LOG = 256 * 1024;
+
+/** Node takes a millisecond to open stderr, and by then a client has usually got its first list. */
+const OPEN_AFTER_MS = 50;
+
+/** Lines for information or debugging wait until stderr is opened: a little later, with the first other line, or at the exit. */
+function createStderrWriter(): (line: string, level: Level) => void {
+  let waiting: string[] | undefined;
+  let isOpen = false;
+  const write = (line: string) => {
+    const { stderr } = process;
+    if (stderr.writableLength < MAX_UNREAD_LOG) stderr.write(line);
+  };
+  const open = () => {
+    if (isOpen) return;
+    isOpen = true;
+    // stderr may be closed, or full because its reader does not read. Neither is a reason to stop.
+    process.stderr.on('error', () => {});
+    waiting?.forEach(write);
+    waiting = undefined;
+  };
+  return (line, level) => {
+    if (level === 'error' || level === 'warn') open();
+    if (isOpen) return write(line);
+    if (waiting) return void waiting.push(line);
+    waiting = [line];
+    setTimeout(open, OPEN_AFTER_MS).unref();
+    process.on('exit', open);
+  };
+}

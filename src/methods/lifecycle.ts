@@ -18,6 +18,7 @@ import {
   type Peer,
 } from '../protocol/index.ts';
 import { echo } from '../text.ts';
+import { afterAnswers } from '../wait.ts';
 import { CACHE_BRIEFLY, MOST_CLIENT_NAMES } from './limits.ts';
 
 export interface ServerDescription {
@@ -33,8 +34,8 @@ export interface ServerDescription {
 export function createClientReport(log: Log) {
   const report = ({ client, version }: Peer) => {
     const { name, version: release } = client ?? { name: 'without a name', version: '' };
-    // After the answer, which is not to wait for stderr to be opened.
-    setImmediate(() => log.info(`client: ${echo(`${name} ${release}`)}, protocol ${version}`));
+    // After the answer, which is not to wait for it.
+    void afterAnswers().then(() => log.info(`client: ${echo(`${name} ${release}`)}, protocol ${version}`));
   };
   const known = new Set<string>();
   return {

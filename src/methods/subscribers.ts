@@ -6,7 +6,7 @@
  */
 import type { Refreshed, Registry, SkillChange } from '../catalog/registry.ts';
 import type { Snapshot } from '../model.ts';
-import type { Peer } from '../protocol/index.ts';
+import type { Cancellation, Peer } from '../protocol/index.ts';
 import { monotonicMs } from '../wait.ts';
 import { SHORTEST_GAP_MS } from './limits.ts';
 import type { EncodedList, Feature } from './lists.ts';
@@ -47,13 +47,14 @@ export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault
   let isClosed = false;
   const resources = createResourceSubscriptions(schedule);
 
-  registry.onRefresh((refreshed) => {
+  function onRefreshed(refreshed: Refreshed): void {
     // A client that subscribes later gets the new lists anyway.
     const present = [...all.keys()];
     if (present.length === 0) return;
     // One comparison after the other: two at once could report a change twice.
     comparing = comparing.then(() => compare(present, refreshed)).catch(onFault);
-  });
+  }
+  registry.onRefresh(onRefreshed);
 
   async function compare(present: readonly Subscriber[], { before, after, change, reason }: Refreshed): Promise<void> {
     // A list that was never sent to a client cannot change for it.
@@ -85,7 +86,7 @@ export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault
 
   return {
     /** The promise resolves when `until` fires, or when the server ends all subscriptions. */
-    add(subscriber: Subscriber, until: AbortSignal): Promise<void> {
+    add(subscriber: Subscriber, until: Cancellation): Promise<void> {
       if (until.aborted || isClosed) return Promise.resolve();
       return new Promise((done) => {
         const remove = () => {
@@ -99,6 +100,8 @@ export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault
       });
     },
     remove: (subscriber: Subscriber) => all.get(subscriber)?.(),
+    /** Notifies the subscribers of what a refresh has changed. */
+    onRefreshed,
     subscribe: resources.subscribe,
     unsubscribe: resources.unsubscribe,
     /** Lets the subscriber be notified from now on. */

@@ -8,6 +8,7 @@ import type { Registry } from '../catalog/registry.ts';
 import { createPacer } from '../files/pace.ts';
 import { messageOf } from '../log.ts';
 import {
+  type Cancellation,
   encodeNotification,
   invalidParams,
   isObject,
@@ -33,7 +34,7 @@ export function listenMethod(
   return {
     name: 'subscriptions/listen',
     streams: true,
-    async run({ notifications }, { id, peer, signal, notify }) {
+    async run({ notifications }, { id, peer, cancellation, notify }) {
       if (!isObject(notifications)) throw invalidParams('notifications must be an object');
       const uris = urisIn(notifications);
       const tag = { [META.subscription]: id };
@@ -41,13 +42,15 @@ export function listenMethod(
       const subscriber = createSubscriber(peer, wanted, notify, tag);
       const { resources } = subscriber;
       // At once: a list that the client requests right after this may change while the files are read.
-      const ended = subscribers.add(subscriber, signal);
+      const ended = subscribers.add(subscriber, cancellation);
       // Changes are found by comparing with a complete list. After the acknowledgement the client relies on every change
       // being found, so it waits for the first such list.
-      const prepared = registry.complete().then(() => subscribeToAll(registry, subscribers, subscriber, uris, signal));
+      const prepared = registry
+        .complete()
+        .then(() => subscribeToAll(registry, subscribers, subscriber, uris, cancellation));
       // Reading the files may take a while; a client that cancels meanwhile may use the id again at once.
       await Promise.race([prepared, ended]);
-      if (!signal.aborted) {
+      if (!cancellation.aborted) {
         const accepted: Record<string, unknown> = Object.fromEntries(wanted.map(({ name }) => [topicOf(name), true]));
         if (resources.size > 0) accepted[RESOURCES] = [...resources.keys()];
         notify('notifications/subscriptions/acknowledged', { _meta: tag, notifications: accepted });
@@ -136,7 +139,7 @@ async function subscribeToAll(
   subscribers: Subscribers,
   subscriber: Subscriber,
   uris: readonly string[],
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<void> {
   const pace = createPacer();
   const met = new Set<string>();
@@ -144,7 +147,7 @@ async function subscribeToAll(
   for (const uri of uris) {
     await pace();
     const found = await registry.lookUp((snapshot) => subscribableAt(snapshot, uri));
-    if (signal.aborted) return;
+    if (cancellation.aborted) return;
     if (!found || met.has(found.uri)) continue;
     met.add(found.uri);
     // Files one after the other; the servers of other resources are asked side by side.

@@ -81,14 +81,11 @@ export class Session {
   /** What a legacy client has set for all its requests. */
   logLevel: LogLevel | undefined;
   readonly #life = new LazyAbortController();
+  /** Fires once, when the connection is gone. */
+  readonly ended: Cancellation = this.#life;
 
   constructor(send: Session['send']) {
     this.send = send;
-  }
-
-  /** Fires once, when the connection is gone. */
-  get ended(): AbortSignal {
-    return this.#life.signal;
   }
 
   /** Can be passed on as a listener. */

@@ -124,6 +124,8 @@ const MAX_UNREAD = 512 * 1024;
 const NEWLINE = Buffer.from('\n');
 // Bytes. To copy a longer piece takes more time than to give the system one piece more.
 const LONG_PIECE = 4 * 1024;
+// Bytes. Less than this is written in one piece, because writing several takes Node longer than to copy them.
+const SMALL_WRITE = 16 * 1024;
 // Bytes. The system takes about so many at once; there is no gain in collecting more.
 const LARGE_WRITE = 128 * 1024;
 
@@ -181,7 +183,8 @@ async function settledWithin(milliseconds: number, promises: readonly Promise<un
 }
 
 /** Long pieces as they are, short ones copied together: a system call with many pieces takes longer. */
-function joinShort(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
+function joinShort(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  if (bytes < SMALL_WRITE) return [Buffer.concat(pieces, bytes)];
   const chunks: Uint8Array[] = [];
   let short: Uint8Array[] = [];
   const join = () => {
@@ -218,15 +221,16 @@ function createWriter(output: Writable) {
       turnBytes += piece.length;
     }
     turn.push(NEWLINE);
+    turnBytes += NEWLINE.length;
     if (turnBytes > LARGE_WRITE) flush();
   }
 
   function flush(): void {
-    const pieces = turn;
+    const [pieces, bytes] = [turn, turnBytes];
     turn = [];
     turnBytes = 0;
     if (pieces.length === 0 || life.aborted || !output.writable) return;
-    const chunks = joinShort(pieces);
+    const chunks = joinShort(pieces, bytes);
     // Only for several: a corked output makes a list of what it writes.
     if (chunks.length > 1) output.cork();
     for (const chunk of chunks) output.write(chunk, countTaken);

@@ -31,12 +31,13 @@ function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Sour
     return Object.assign(new EventEmitter(), { close: () => {} });
   };
   const system = { watch, isLocal: () => isLocal } as unknown as WatchSystem;
-  const { begin, stop } = createTriggers(registry, [source], settings, settings.log, clock, system);
+  const { begin, stop, refresh } = createTriggers(registry, [source], settings, settings.log, clock, system);
   begin();
   return {
     registry,
     loads: () => loads,
     stop,
+    refresh,
     clock,
     change: () => change?.(),
     isWatching: () => change !== undefined,
@@ -86,13 +87,13 @@ test('a file that keeps changing causes refreshes at growing distances, up to 8 
 });
 
 const WATCHED = { watched: () => WATCHES };
-const WATCHES = [{ directory: '/a', identity: { dev: 1n, ino: 7n, birthtimeNs: 0n } }];
+const WATCHES = [{ directory: '/a', identity: { dev: 1, ino: 7, birthtimeMs: 0 } }];
 
 /** Triggers whose one directory is watched, after the first refreshes. */
-async function watching(refreshInterval: number | undefined, isLocal = true, more: Partial<Source> = {}) {
+async function watching(refreshInterval: number | undefined, isLocal = true) {
   const lines: string[] = [];
   const log = createLog((line) => void lines.push(line), 'info');
-  const one = counted({ refreshInterval, log }, { ...WATCHED, ...more }, isLocal);
+  const one = counted({ refreshInterval, log }, WATCHED, isLocal);
   await one.registry.refresh('first');
   while (!one.isWatching()) await new Promise((done) => setTimeout(done, 5));
   await new Promise((done) => setImmediate(done));
@@ -156,17 +157,13 @@ test('a file system of other machines, and an interval that the user gives, are 
 });
 
 test('a refresh for a server that comes after an edit names the watcher too (13.17)', async () => {
-  let ask: (reason: string) => void = () => {};
-  const onChange = (refresh: (reason: string) => void) => {
-    ask = refresh;
-  };
-  const { clock, registry, change, stop } = await watching(100_000, true, { onChange });
+  const { clock, registry, refresh, change, stop } = await watching(100_000);
   const reasons: string[] = [];
   registry.onRefresh(({ reason }) => void reasons.push(reason));
-  ask('after server up');
+  refresh('after server up');
   await clock.advance(1000);
   change();
-  ask('after server up');
+  refresh('after server up');
   await clock.advance(1000);
   stop();
   assert.deepEqual(reasons, ['after server up', 'after server up, watch', 'watch']);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { createClientReport } from '../../src/methods/lifecycle.ts';
 import { MOST_CLIENT_NAMES } from '../../src/methods/limits.ts';
+import { afterAnswers } from '../../src/wait.ts';
 import { modern, startProgram } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
 import { ask, modernHeaders, openSession, startWeb } from '../harness/web.ts';
@@ -54,6 +55,6 @@ test('a client that calls itself by ever new names fills neither the log nor the
       capabilities: new Set(),
       extensions: new Set(),
     });
-  await new Promise((turn) => setImmediate(turn));
+  await afterAnswers();
   assert.equal(lines, MOST_CLIENT_NAMES);
 });

@@ -103,7 +103,7 @@ test('spellings of one URI are one resource, looked at once, and templates are m
         told.push({ id, method: method.split('/').at(-1), ...params });
         done();
       };
-      const call = { id, signal: new AbortController().signal, notify } as unknown as Call;
+      const call = { id, cancellation: new AbortController().signal, notify } as unknown as Call;
       void listen.run({ notifications: { resourceSubscriptions: uris } }, call);
     });
     await isTold;

@@ -28,7 +28,7 @@ test('a list that changes while a subscription reads its files is told of, after
   const listen = listenMethod({ lookUp, complete: async () => snapshotOf(1) }, subscribers, [TOOLS]);
   const told: string[] = [];
   const cancel = new AbortController();
-  const call = { id: 1, peer: {}, signal: cancel.signal, notify: (method: string) => void told.push(method) };
+  const call = { id: 1, peer: {}, cancellation: cancel.signal, notify: (method: string) => void told.push(method) };
   const params = { notifications: { toolsListChanged: true, resourceSubscriptions: ['skill://claude/pdf/f'] } };
   const answer = listen.run(params, call as unknown as Call);
   const change = { added: 1, changed: 0, removed: 0 };
@@ -53,7 +53,7 @@ test('a subscription is acknowledged when the first lists are complete, so that 
   const listen = listenMethod({ lookUp: async () => undefined, complete }, subscribers, [TOOLS]);
   const told: string[] = [];
   const cancel = new AbortController();
-  const call = { id: 1, peer: {}, signal: cancel.signal, notify: (method: string) => void told.push(method) };
+  const call = { id: 1, peer: {}, cancellation: cancel.signal, notify: (method: string) => void told.push(method) };
   const answer = listen.run({ notifications: { toolsListChanged: true } }, call as unknown as Call);
   await delay(50);
   assert.deepEqual(told, []);

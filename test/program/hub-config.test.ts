@@ -89,10 +89,14 @@ test('an edit is logged once for each server that it changes', async (t) => {
     { tree },
   );
   await hub.waitForTools(has('same:pid', 'gone:pid', 'paused:pid', 'changed:pid'), 'all of them');
+  // stderr is read apart from stdout, so its lines may come later than the list.
+  await hub.waitForStderr(/(?:^skillwire: server \w+: ready\n(?:.*\n)*?){4}/m);
   const before = hub.stderr().length;
   const paused = { ...upstream(), disabled: true };
   edit(t, tree, 'home/.kode.json', { same: upstream(), paused, changed: upstream('tools=1'), off: upstream() });
   await hub.waitForTools(has('changed:tool-0', 'off:pid'), 'the edit');
+  await hub.waitForStderr(/restarting(?:.*\n)+skillwire: server changed: ready\n/);
+  await hub.waitForStderr(/^skillwire: server off: ready\n/m);
   const told =
     hub
       .stderr()

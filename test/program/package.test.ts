@@ -12,7 +12,7 @@ test('what npm would publish', async (t) => {
   await t.test('is the program, the library, its source and types, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
-    const names = ['commands', 'filter', 'http', 'hub', 'program', 'service', 'stdio', 'yaml'];
+    const names = ['commands', 'filter', 'http', 'hub', 'program', 'service', 'stdio', 'tools', 'yaml'];
     const files = names.map((name) => `dist/skillwire-${name}.cjs`);
     const programs = ['dist/skillwire-stdio.cjs', 'dist/skillwire.cjs'];
     const shipped = ['dist/SHA256SUMS', ...files, 'dist/skillwire.cjs'];

@@ -16,6 +16,7 @@ const PROGRAMS = [STDIO, 'skillwire.cjs'];
 const FILES = [
   ...PROGRAMS,
   'skillwire-program.cjs',
+  'skillwire-tools.cjs',
   'skillwire-service.cjs',
   'skillwire-yaml.cjs',
   'skillwire-filter.cjs',

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createSkillwire } from '../../src/index.ts';
 import { createDispatcher, EncodedResult, legacyEra, type Method } from '../../src/protocol/index.ts';
 import { serveStdio } from '../../src/transports/stdio.ts';
+import { eventually } from '../harness/hub.ts';
 import { createGate } from '../harness/peer.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
@@ -128,7 +129,7 @@ test('after many small answers, no more than one turn of large ones is begun for
   const output = new Writable({ write: (_chunk, _encoding, done) => void (isRead && done()) });
   const { input, stop } = open([ping, big], output);
   input.write(Array.from({ length: 500 }, (_, at) => line(at, 'ping')).join(''));
-  await new Promise((done) => setTimeout(done, 100));
+  await eventually(() => small >= 500, 'the small answers');
   assert.equal(small, 500);
   isRead = false;
   for (let chunk = 0; chunk < 20; chunk++) {

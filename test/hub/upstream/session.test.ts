@@ -86,7 +86,7 @@ test('a server that responds to a ping with 429 is alive (11.17)', async (t) => 
     if (method === 'ping') response.writeHead(429).end();
     return method === 'ping';
   });
-  const hub = await connectTo(t, { url: web.url }, { healthInterval: 50 });
+  const hub = await connectTo(t, { url: web.url }, { healthInterval: 400 });
   await eventually(() => web.count('ping') >= 4, 'some pings');
   assert.equal(hub.status()[0]?.state, 'ready');
   assert.equal(web.count('initialize'), 1);

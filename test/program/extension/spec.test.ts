@@ -72,6 +72,7 @@ test('"A skill served over MCP MUST conform to the Agent Skills specification." 
       assert.equal((await ask('skills/get', { uri })).error.code, -32602);
     }
   }
+  await program.waitForStderr(/: is not in skills\/list, because/);
   const lines = program.stderr().split('\n');
   for (const [directory, , why] of UNLAWFUL) {
     const told = lines.filter((line) => line.includes(`/${directory}/SKILL.md: is not in skills/list, because`));
