@@ -37,7 +37,7 @@ function benchTable() {
     label,
     amount(values.ours?.[by], unit),
     amount(values[against]?.[by], unit),
-    ratio ? `${(ratio[by] ?? ratio.best).toFixed(2)}x` : '',
+    ratio ? `${ratio.paired.toFixed(2)}x` : '',
     target === undefined ? '' : `${target}${ok ? '' : ' (missed)'}`,
     ...peers.map((name) => amount(values[name]?.[by], unit)),
   ]);

@@ -58,9 +58,10 @@ export function drawPlot({ rows, node }) {
 
 /** How many times the floor, with more always meaning worse. */
 function cost(row, name) {
-  const [mine, bare] = [row.values[name]?.best, row.values[row.against]?.best];
+  const [mine, bare] = [row.values[name]?.median, row.values[row.against]?.median];
   if (mine === undefined || bare === undefined) return undefined;
-  return row.better === 'more' ? bare / mine : mine / bare;
+  const ratio = name === 'ours' ? row.ratio.paired : mine / bare;
+  return row.better === 'more' ? 1 / ratio : ratio;
 }
 
 function drawLine({ row, label }, y, scale) {

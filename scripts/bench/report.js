@@ -1,5 +1,5 @@
 /** What was measured, as a table for people and as JSON. */
-import { median } from './lib/samples.js';
+import { median, pairedRatio } from './lib/samples.js';
 import { judge, limitText, TARGETS } from './targets.js';
 
 /** What one server's samples come to. `better` is 'less' or 'more'. */
@@ -22,14 +22,14 @@ export function makeRow({ metric, label, unit, values, better = 'less', against 
     unit,
     better,
     against: target?.limit.against ?? against,
-    by: target?.limit.by ?? 'best',
+    by: target?.limit.by ?? 'median',
     values: Object.fromEntries(measured.map(([name, samples]) => [name, summarize(samples, better)])),
     ...(note && { note }),
   };
   const [mine, other] = [row.values.ours, row.values[row.against]];
   // An idle floor may use no time at all: there is no ratio to nothing.
-  if (mine && other?.best && other.median)
-    row.ratio = { best: mine.best / other.best, median: mine.median / other.median };
+  if (mine && other?.best)
+    row.ratio = { paired: pairedRatio(mine.samples, other.samples), best: mine.best / other.best };
   if (target) Object.assign(row, { target: limitText(target), how: target.how, ...judge(target, row) });
   return row;
 }
@@ -47,13 +47,13 @@ export function formatTable(rows, peers) {
     .flatMap(({ values }) => Object.keys(values))
     .filter((name) => name !== 'ours' && !floors.has(name));
   const columns = [...new Set([...others.filter((name) => !peers.includes(name)), ...peers])];
-  const header = ['', 'ours', 'floor', 'ratio', '(median)', 'target', '', ...columns];
+  const header = ['', 'ours', 'floor', 'ratio', '(best)', 'target', '', ...columns];
   const lines = rows.map((row) => [
     row.label,
     number(row.values.ours?.[row.by], row.unit),
     number(row.values[row.against]?.[row.by], row.unit),
-    row.ratio ? `${(row.ratio[row.by] ?? row.ratio.best).toFixed(2)}x` : '',
-    row.ratio ? `${row.ratio.median.toFixed(2)}x` : '',
+    row.ratio ? `${row.ratio.paired.toFixed(2)}x` : '',
+    row.ratio ? `${row.ratio.best.toFixed(2)}x` : '',
     row.target ?? '',
     row.ok === undefined ? '' : row.ok ? 'ok' : 'MISSED',
     ...columns.map((name) => number(row.values[name]?.[row.by], row.unit)),

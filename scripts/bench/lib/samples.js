@@ -1,6 +1,6 @@
 /**
  * Samples and how they are taken: in interleaved rounds, so that a busy moment of the machine hits every server alike.
- * The best of several rounds is the one that was disturbed least; the median says what to expect.
+ * What two servers took in one round is compared first, and rounds second.
  */
 
 /**
@@ -30,6 +30,12 @@ export async function interleave(rounds, measurements, onFailure) {
 /** One number out of every sample: `pick(samples, 'ms')` gives `{ ours: [..], floor: [..] }`. */
 export function pick(samples, key) {
   return Object.fromEntries([...samples].map(([name, list]) => [name, list.map((sample) => sample[key])]));
+}
+
+/** The median of the ratios of each round: both servers had the machine as it was in that minute. */
+export function pairedRatio(mine, others) {
+  if (mine.length !== others.length) throw new Error('a server missed rounds that another one took part in');
+  return median(mine.map((sample, round) => sample / others[round]));
 }
 
 export function median(numbers) {

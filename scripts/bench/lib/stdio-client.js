@@ -74,6 +74,18 @@ export async function request(client, call) {
 }
 
 /**
+ * How many requests are in flight at once, in how many rounds. Many short ones: the speed of a machine changes within
+ * seconds, and within a round all servers should have the same.
+ */
+export const WIDTHS = [
+  { width: 1, label: 'serial', count: 500, rounds: 40 },
+  { width: 64, label: '64 in flight', count: 2500, rounds: 80 },
+];
+
+/** V8 optimizes the code of a server while it runs, up to so many requests; what is measured is the state after that. */
+export const WARM_UP = 40_000;
+
+/**
  * Keeps `width` requests in flight until `count` have been answered.
  * Gives wall time and server CPU per request, in microseconds; one at a time, also how long each took.
  */

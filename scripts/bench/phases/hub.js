@@ -8,15 +8,10 @@ import { join } from 'node:path';
 import { pause } from '../lib/processes.js';
 import { interleave, pick } from '../lib/samples.js';
 import { floor, LIST, open, warmUp } from '../lib/servers.js';
-import { initialize, load, templateOf, wrong } from '../lib/stdio-client.js';
+import { initialize, load, templateOf, WARM_UP, WIDTHS, wrong } from '../lib/stdio-client.js';
 
 // Short, so that what a hub adds to a call is not hidden behind the copying of its text.
 const TEXT = 'Some words';
-const WIDTHS = [
-  { width: 1, label: 'serial', count: 1000 },
-  { width: 64, label: '64 in flight', count: 10_000 },
-];
-const WARM_UP = 40_000;
 const LIST_PATIENCE_MS = 10_000;
 
 export const hub = {
@@ -46,7 +41,7 @@ async function measureStart(bench, servers) {
   const measurements = servers
     .filter(({ name }) => name !== 'direct')
     .map(({ name, args, tool, every }) => ({ name, every, measure: () => startOnce(bench, args, tool) }));
-  const samples = await interleave(bench.rounds(20, 3), measurements, bench.fail);
+  const samples = await interleave(bench.rounds(50, 3), measurements, bench.fail);
   const label = 'hub: start to list of upstream tools';
   bench.record({ metric: 'hub.start', label, unit: 'ms', against: 'floor-hub', values: pick(samples, 'ms') });
 }
@@ -102,12 +97,12 @@ async function measureCalls(bench, servers) {
   }
 }
 
-async function measureWidth(bench, servers, { width, label, count }) {
+async function measureWidth(bench, servers, { width, label, count, rounds }) {
   const measurements = servers.map(({ name, client, call, template }) => {
     const amount = Math.ceil(bench.rounds(count, 200) / (name.startsWith('sdk') ? 4 : 1));
     return { name, measure: () => load(client, call, template, { count: amount, width }) };
   });
-  const samples = await interleave(bench.rounds(10, 2), measurements, bench.fail);
+  const samples = await interleave(bench.rounds(rounds, 2), measurements, bench.fail);
   const common = { unit: 'µs', against: 'floor-hub' };
   bench.record({
     ...common,

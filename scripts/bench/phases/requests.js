@@ -5,19 +5,13 @@
 import { interleave, pick } from '../lib/samples.js';
 import { CALL, checkCall, checkList, floor, LIST, open, ours, sizesOf } from '../lib/servers.js';
 import { makeSkills, skillText } from '../lib/skills.js';
-import { initialize, load, templateOf } from '../lib/stdio-client.js';
+import { initialize, load, templateOf, WARM_UP, WIDTHS } from '../lib/stdio-client.js';
 
 const SKILLS = 25;
 const REQUESTS = [
   { key: 'list', label: 'tools/list, 25 skills', call: LIST },
   { key: 'call', label: 'skill call, 6 KB', call: CALL },
 ];
-const WIDTHS = [
-  { width: 1, label: 'serial', count: 1000 },
-  { width: 64, label: '64 in flight', count: 10_000 },
-];
-// V8 optimizes the code of a server while it runs, up to some 40,000 requests; what is measured is the state after that.
-const WARM_UP = 40_000;
 
 export const requests = {
   name: 'requests',
@@ -56,13 +50,13 @@ async function measureRequest(bench, servers, sizes, { key, label, call }) {
       ready.push({ name, client, template });
     });
   }
-  for (const { width, label: flight, count } of WIDTHS) {
+  for (const { width, label: flight, count, rounds } of WIDTHS) {
     const measurements = ready.map(({ name, client, template }) => {
       // Peers are many times slower; a quarter of the requests is enough to see that.
       const amount = Math.ceil(bench.rounds(count, 200) / (name === 'ours' || name === 'floor' ? 1 : 4));
       return { name, measure: () => load(client, call, template, { count: amount, width }) };
     });
-    const samples = await interleave(bench.rounds(10, 2), measurements, bench.fail);
+    const samples = await interleave(bench.rounds(rounds, 2), measurements, bench.fail);
     const metric = `requests.${key}.${width}`;
     bench.record({
       metric: `${metric}.cpu`,

@@ -10,8 +10,8 @@ import { initialize, load, templateOf } from '../lib/stdio-client.js';
 
 const SIZES = [
   { key: 100, count: 100, rounds: 11 },
-  { key: 1000, count: 1000, rounds: 9 },
-  { key: 10000, count: 10_000, rounds: 5, memory: true },
+  { key: 1000, count: 1000, rounds: 30 },
+  { key: 10000, count: 10_000, rounds: 21, memory: true },
 ];
 const QUICK_MOST = 1500;
 const SETTLE_MS = 2000;
@@ -41,7 +41,7 @@ async function measureSize(bench, { key, count, skills, rounds, memory = false }
   const measurements = [
     { name: 'ours', measure: start(args) },
     { name: 'floor-nested', measure: start(floor('floor-nested', skills, ...sizes)) },
-    ...bench.peers.map((peer) => ({ name: peer.name, measure: start(peer.stdio(skills)), every: 4 })),
+    ...bench.peers.map((peer) => ({ name: peer.name, measure: start(peer.stdio(skills)), every: 8 })),
   ];
   const samples = await interleave(bench.rounds(rounds, 2), measurements, bench.fail);
   const common = { against: 'floor-nested' };

@@ -20,7 +20,7 @@ export const start = {
       { name: 'ours', args: ours(bench, skills) },
       { name: 'floor', args: floor('floor', ...sizes) },
     ];
-    const peers = bench.peers.map((peer) => ({ name: peer.name, args: peer.stdio(skills), every: 8 }));
+    const peers = bench.peers.map((peer) => ({ name: peer.name, args: peer.stdio(skills), every: 20 }));
     const warm = [];
     for (const { args, ...server } of [...servers, ...peers]) {
       const home = bench.directory('home');
@@ -29,10 +29,10 @@ export const start = {
         warm.push({ ...server, measure: measure(args, () => home) });
       });
     }
-    record(bench, 'start', 'cold', await interleave(bench.rounds(40, 5), warm, bench.fail));
+    record(bench, 'start', 'cold', await interleave(bench.rounds(100, 5), warm, bench.fail));
 
     const first = servers.map(({ name, args }) => ({ name, measure: measure(args) }));
-    record(bench, 'first', 'first start ever', await interleave(bench.rounds(20, 3), first, bench.fail));
+    record(bench, 'first', 'first start ever', await interleave(bench.rounds(50, 3), first, bench.fail));
   },
 };
 
