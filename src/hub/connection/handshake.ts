@@ -16,10 +16,10 @@ import {
   SKILLS_EXTENSION,
 } from '../../protocol/index.ts';
 import { cut, visibleLine } from '../../text.ts';
-import { backgroundDelay } from '../../wait.ts';
+import { afterAnswers, pause } from '../../wait.ts';
 import { HttpError, type Implementation, REFUSALS, UpstreamError } from './connection.ts';
 import { type Dialect, legacyDialect, modernDialect } from './dialects.ts';
-import { MAX_NAME, PROBE_MS } from './limits.ts';
+import { MAX_NAME, PROBE_MS, SILENCE_MS } from './limits.ts';
 import type { RequestOptions } from './pending.ts';
 import type { RpcClient } from './rpc-client.ts';
 
@@ -45,13 +45,12 @@ export async function shakeHands(
   try {
     if (isLegacy) return await initialize(rpc, client, options);
     const discovered = discover(rpc, client, options);
-    const first = await Promise.race([discovered.catch((error: unknown) => asError(error)), backgroundDelay(PROBE_MS)]);
+    const first = await Promise.race([discovered.catch(asError), whenIgnored(rpc, client, chosen.signal)]);
     if (first instanceof Error && (rpc.ended.aborted || isFinal(first))) throw first;
-    if (first instanceof Error) return await initialize(rpc, client, options);
-    // Without a response the server is slow to start, or ignores the unknown method. Its first response shows which.
-    return first ?? (await Promise.any([discovered, initialize(rpc, client, options)]));
-  } catch (error) {
-    throw error instanceof AggregateError ? error.errors.at(-1) : error;
+    if (first && !(first instanceof Error)) return first;
+    // A server that was only slow answers both requests. Then the later one counts: servers of the official SDK speak the
+    // dialect of the last handshake, and answer requests of the other one in part.
+    return await initialize(rpc, client, options).catch((error) => discovered.catch(() => Promise.reject(error)));
   } finally {
     chosen.abort();
   }
@@ -65,24 +64,38 @@ export function rpcErrorIn(error: unknown): RpcError | undefined {
 // --- internal ---
 
 const UNSUPPORTED_VERSION = -32022;
+const [newest = ''] = MODERN_VERSIONS;
+
+/** A request before the handshake is done. */
+function ask(rpc: RpcClient, dialect: Dialect, method: string, options: RequestOptions): Promise<Params> {
+  const headers = { ...dialect.headers(method, {}), [HEADERS.version]: dialect.version };
+  return rpc.request(method, dialect.seal({}), options, { headers, notifyOnCancel: false });
+}
+
+/**
+ * Settles when a server ignores `server/discover`, as old ones may: it answers a later ping, or nothing for long. One that
+ * is still starting answers `server/discover` first. The ping is modern, so that it does not count as a legacy handshake.
+ */
+async function whenIgnored(rpc: RpcClient, client: Implementation, signal: AbortSignal): Promise<void> {
+  await pause(PROBE_MS, signal);
+  const dialect = modernDialect(newest, client);
+  await ask(rpc, dialect, 'ping', { timeout: SILENCE_MS, signal }).catch(() => {});
+  // Both responses may have arrived together.
+  await afterAnswers();
+}
 
 async function discover(rpc: RpcClient, client: Implementation, options: RequestOptions): Promise<Negotiated> {
-  const ask = async (version: string) => {
+  const askIn = async (version: string) => {
     const dialect = modernDialect(version, client);
-    const headers = { ...dialect.headers('server/discover', {}), [HEADERS.version]: version };
-    return {
-      dialect,
-      result: await rpc.request('server/discover', dialect.seal({}), options, { headers, notifyOnCancel: false }),
-    };
+    return { dialect, result: await ask(rpc, dialect, 'server/discover', options) };
   };
-  const [newest = ''] = MODERN_VERSIONS;
-  const { dialect, result } = await ask(newest).catch((error: unknown) => {
+  const { dialect, result } = await askIn(newest).catch((error: unknown) => {
     const { code, data } = rpcErrorIn(error) ?? {};
     const supported: unknown = code === UNSUPPORTED_VERSION && isObject(data) ? data.supported : undefined;
     // Perhaps the one that it has just refused: then the server had a passing reason.
     const common = MODERN_VERSIONS.find((one) => Array.isArray(supported) && supported.includes(one));
     if (common === undefined) throw error;
-    return ask(common);
+    return askIn(common);
   });
   // An old server that sends a result to any method has not understood this one.
   if (!Array.isArray(result.supportedVersions))
@@ -91,8 +104,8 @@ async function discover(rpc: RpcClient, client: Implementation, options: Request
 }
 
 async function initialize(rpc: RpcClient, client: Implementation, options: RequestOptions): Promise<Negotiated> {
-  const [newest = ''] = LEGACY_VERSIONS;
-  const params = { protocolVersion: newest, capabilities: {}, clientInfo: client };
+  const [newestLegacy = ''] = LEGACY_VERSIONS;
+  const params = { protocolVersion: newestLegacy, capabilities: {}, clientInfo: client };
   const { protocolVersion: version, serverInfo, capabilities } = await rpc.request('initialize', params, options);
   if (typeof version === 'string' && LEGACY_VERSIONS.includes(version))
     return negotiated(legacyDialect(version), serverInfo, capabilities);

@@ -35,8 +35,10 @@ export const MAX_STRANGE_LOGGED = 5;
 
 /** Characters of a server's name and version: they are shown to people. */
 export const MAX_NAME = 200;
-/** Milliseconds without a response to server/discover after which initialize is tried too. Old servers ignore unknown methods. */
+/** Milliseconds without a response to server/discover after which a ping shows whether the server ignores it, as old ones may. */
 export const PROBE_MS = 3000;
+/** Milliseconds without a response to that ping after which initialize is tried too. Most servers that npx starts are up by then. */
+export const SILENCE_MS = 9000;
 
 /** Milliseconds for a server to set its log level. The first call whose client wants log messages waits for it. */
 export const LOG_LEVEL_MS = 3000;

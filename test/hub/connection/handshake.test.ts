@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answer, connect, legacy } from '../../harness/http-handlers.ts';
-import { eventually } from '../../harness/hub.ts';
+import { eventually, fixture, scripted } from '../../harness/hub.ts';
 import { connectTo, startLegacyWeb } from '../../harness/legacy-web.ts';
 import { startUpstreamWeb } from '../../harness/sdk-servers.ts';
+import { makeTree } from '../../harness/tree.ts';
 
 test('a server that comes back with another dialect is understood', async (t) => {
   let isNew = false;
@@ -52,4 +53,24 @@ test('the handshake that is not chosen has no effect: a late response sets neith
   await eventually(() => reply() !== undefined, 'our response to its ping');
   assert.equal(reply()?.request.headers['mcp-protocol-version'], '2025-11-25');
   assert.equal(web.count('notifications/cancelled'), 0);
+});
+
+test('a server that takes seconds to start speaks the dialect that it was asked for first', async (t) => {
+  const { command, args } = fixture('sdk-v2');
+  const slow = { command: 'sh', args: ['-c', 'sleep 4; exec "$0" "$@"', command, ...args] };
+  const hub = await connect(t, slow);
+  assert.equal(hub.status()[0]?.protocol, '2026-07-28');
+  // It says which dialect its side of the connection has.
+  assert.deepEqual(await hub.call('up:echo', { text: 'hi' }), { content: [{ type: 'text', text: 'modern hi' }] });
+});
+
+test('a server that answers both handshakes late is spoken to as in the later one', async (t) => {
+  const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+  const tools = [{ name: 'one', inputSchema: { type: 'object' } }];
+  const { entry } = scripted(makeTree(t), 'both', {
+    answers: { 'server/discover': discovered, 'tools/list': { tools } },
+    delay: { 'server/discover': 4500, initialize: 2500 },
+  });
+  const hub = await connect(t, entry);
+  assert.equal(hub.status()[0]?.protocol, '2025-11-25');
 });
