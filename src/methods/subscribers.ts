@@ -38,7 +38,10 @@ export function createSubscriber(
 
 export type Subscribers = ReturnType<typeof createSubscribers>;
 
-export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault: (error: unknown) => void) {
+export function createSubscribers(
+  registry: Pick<Registry, 'onRefresh' | 'current'>,
+  onFault: (error: unknown) => void,
+) {
   /** Each with the function that removes it. */
   const all = new Map<Subscriber, () => void>();
   let comparing = Promise.resolve();
@@ -63,7 +66,8 @@ export function createSubscribers(registry: Pick<Registry, 'onRefresh'>, onFault
         await compareLists(one, before, after, reasonOf(change, reason));
         schedule(one);
       }
-    await resources.compare(present, after, reason);
+    // With what is there now: a client may have subscribed meanwhile to a resource that came after this refresh.
+    await resources.compare(present, registry.current() ?? after, reason);
   }
 
   /** Changes are sent at once, or SHORTEST_GAP_MS after the last; of several of one list or resource only the last. */

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { renameSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Refreshed } from '../../src/catalog/registry.ts';
-import { createSubscribers } from '../../src/methods/subscribers.ts';
+import { subscribableAt } from '../../src/methods/resources.ts';
+import { createSubscriber, createSubscribers } from '../../src/methods/subscribers.ts';
 import { listenMethod } from '../../src/methods/subscriptions.ts';
 import type { Snapshot, Template } from '../../src/model.ts';
-import type { Call } from '../../src/protocol/index.ts';
+import type { Call, Peer } from '../../src/protocol/index.ts';
+import { delay } from '../../src/wait.ts';
 import { type Answer, modern, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
@@ -89,7 +91,11 @@ test('spellings of one URI are one resource, looked at once, and templates are m
   const uris = { roots: new Map([['skill://claude/pdf', listed]]), rootOf: () => undefined, prepare: async () => {} };
   const snapshot = { uris, resources: new Map(), templates: [template] } as unknown as Snapshot;
   const listeners: ((event: Refreshed) => void)[] = [];
-  const subscribers = createSubscribers({ onRefresh: (hear) => void listeners.push(hear) }, assert.ifError);
+  const registry = {
+    onRefresh: (hear: (event: Refreshed) => void) => void listeners.push(hear),
+    current: () => snapshot,
+  };
+  const subscribers = createSubscribers(registry, assert.ifError);
   const listen = listenMethod(
     { lookUp: async (look) => look(snapshot), complete: async () => snapshot },
     subscribers,
@@ -144,4 +150,30 @@ test('a client that subscribes to several spellings of a URI is told once, by th
     assert.equal((await program.waitFor(isNew, 'the update')).params.uri, uris[0]);
   }
   assert.equal(program.received.filter(({ method }: Answer) => /updated/.test(method)).length, 2);
+});
+
+test('a refresh from before a subscription is no change of its resource', async () => {
+  const withMemo = (text: string) =>
+    ({
+      resources: new Map([['memo://one', { text }]]),
+      uris: { roots: new Map() },
+      templates: [],
+    }) as unknown as Snapshot;
+  const before = { resources: new Map(), uris: { roots: new Map() }, templates: [] } as unknown as Snapshot;
+  let now = withMemo('one');
+  const subscribers = createSubscribers({ onRefresh: () => {}, current: () => now }, assert.ifError);
+  const told: object[] = [];
+  const subscriber = createSubscriber({} as Peer, [], (_method, params) => void told.push(params));
+  void subscribers.add(subscriber, new AbortController().signal);
+  subscribers.open(subscriber);
+  await subscribers.subscribe(subscriber, 'memo://one', Promise.resolve(subscribableAt(now, 'memo://one')));
+  const change = { added: 0, changed: 0, removed: 0 };
+  subscribers.onRefreshed({ before: undefined, after: before, change, reason: 'start', milliseconds: 1 });
+  await delay(50);
+  assert.deepEqual(told, []);
+  now = withMemo('two');
+  subscribers.onRefreshed({ before, after: now, change, reason: 'later', milliseconds: 1 });
+  await delay(50);
+  assert.deepEqual(told, [{ uri: 'memo://one', _meta: { 'skillwire/reason': 'resource changed (later)' } }]);
+  subscribers.close();
 });

@@ -20,7 +20,10 @@ const snapshotOf = (generation: number) => ({ generation, isComplete: true }) as
 test('a list that changes while a subscription reads its files is told of, after the acknowledgement', async () => {
   const gate = createGate();
   const listeners: ((event: Refreshed) => void)[] = [];
-  const subscribers = createSubscribers({ onRefresh: (hear) => void listeners.push(hear) }, assert.ifError);
+  const subscribers = createSubscribers(
+    { onRefresh: (hear) => void listeners.push(hear), current: () => undefined },
+    assert.ifError,
+  );
   const lookUp = async () => {
     await gate.pass();
     return undefined;
@@ -49,7 +52,7 @@ test('a subscription is acknowledged when the first lists are complete, so that 
     await gate.pass();
     return snapshotOf(1);
   };
-  const subscribers = createSubscribers({ onRefresh: () => {} }, assert.ifError);
+  const subscribers = createSubscribers({ onRefresh: () => {}, current: () => undefined }, assert.ifError);
   const listen = listenMethod({ lookUp: async () => undefined, complete }, subscribers, [TOOLS]);
   const told: string[] = [];
   const cancel = new AbortController();
