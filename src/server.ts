@@ -60,14 +60,18 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
         }),
       };
     },
-    examine: async () => (await loadAll())?.examine() ?? [],
+    examine: async () => (await loadAll()).examine(),
     status,
     stop(isSignalled) {
       const graceMs = isSignalled ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs;
       const loaded = service();
       if (loaded) loaded.stop();
-      // Requests in flight may need what is still being loaded.
-      else loadAll().then((late) => late?.stop());
+      // Requests in flight may need what is still being loaded; a failure of that is reported there.
+      else
+        loadAll().then(
+          (late) => late.stop(),
+          () => {},
+        );
       // Closing an upstream server answers every call that still waits for it. `end` reports a failure of that.
       graceTimer ??= setTimeout(() => void endSources().catch(() => {}), graceMs);
     },

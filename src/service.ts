@@ -8,7 +8,6 @@ import type { Settings } from './config.ts';
 import type { FirstList } from './first-list.ts';
 import { completeMethod } from './methods/completion.ts';
 import type { Feature } from './methods/lists.ts';
-import { setLevelMethod } from './methods/logging.ts';
 import { createPrompts } from './methods/prompts.ts';
 import { createResources } from './methods/resources.ts';
 import { createSkillsExtension } from './methods/skills-extension.ts';
@@ -16,18 +15,11 @@ import { createSubscribers } from './methods/subscribers.ts';
 import { legacySubscriptions, listenMethod } from './methods/subscriptions.ts';
 import type { Views } from './methods/views.ts';
 import type { Problem, Snapshot, Source } from './model.ts';
-import type { Method, NotificationHandler } from './protocol/index.ts';
+import type { Method } from './protocol/index.ts';
 import { explainNone } from './skills/absent.ts';
 
 /** Reports errors of one part of the program. */
 export type ReportFault = (what: string) => (error: unknown) => void;
-
-/** The methods besides the handshake. */
-export interface Methods {
-  readonly modern: readonly Method[];
-  readonly legacy: readonly Method[];
-  readonly legacyNotifications: readonly NotificationHandler[];
-}
 
 export type Service = ReturnType<typeof createService>;
 
@@ -45,17 +37,19 @@ export function createService(
   const features: readonly Feature[] = [tools, createResources(registry), ...(prompts ? [prompts] : [])];
   const subscribers = createSubscribers(registry, report('a notification of changes'));
   const legacy = legacySubscriptions(registry, subscribers, features);
-  const complete = completeMethod(registry, prompts?.find);
-  const shared = [...features.flatMap(({ methods }) => methods), complete, ...skills.methods];
-  const methods: Methods = {
-    modern: [...shared, listenMethod(registry, subscribers, features)],
-    legacy: [...shared, ...legacy.methods, setLevelMethod(sources)],
-    legacyNotifications: legacy.notifications,
-  };
+  const methods: readonly Method[] = [
+    ...features.flatMap((feature) => feature.methods),
+    ...skills.methods,
+    completeMethod(registry, prompts?.find),
+    listenMethod(registry, subscribers, features),
+    ...legacy.methods,
+  ];
   const triggers = createTriggers(registry, sources, settings, log);
   const problemsIn = (snapshot: Snapshot): readonly Problem[] => [...snapshot.problems, ...skills.problems(snapshot)];
   return {
+    /** Of both eras; loading.ts has a table of the methods of each. */
     methods,
+    initialized: legacy.initialized,
     problemsIn,
     /** For a refresh before this was loaded: notifies those who subscribed before it. */
     notify: subscribers.onRefreshed,

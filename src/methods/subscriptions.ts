@@ -115,7 +115,7 @@ export function legacySubscriptions(registry: LookUp, subscribers: Subscribers, 
       return {};
     },
   };
-  return { methods: [subscribe, unsubscribe], notifications: [initialized] };
+  return { methods: [subscribe, unsubscribe], initialized };
 }
 
 // --- internal ---

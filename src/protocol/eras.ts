@@ -42,7 +42,7 @@ type Result = object | EncodedResult;
 
 export interface Method {
   readonly name: string;
-  readonly cache?: CacheHint;
+  readonly cache?: CacheHint | undefined;
   /** The answer comes only when the call is over; before it come notifications, for which HTTP needs a stream. */
   readonly streams?: boolean;
   run(params: Params, call: Call): Result | Promise<Result>;
