@@ -40,7 +40,7 @@ test('while the first scan is under way', async (t) => {
       await program.waitFor(({ id }) => id === 'list', 'the list');
       assert.deepEqual(
         program.received.map(({ id }) => id),
-        ['discover', 1000, 'unknown', 'list'],
+        ['unknown', 'discover', 1000, 'list'],
       );
       await program.waitForStderr(
         /^(?:skillwire: client: .*\n)*skillwire: scanning skill directories\n(?:skillwire: client: .*\n)*skillwire: ready: 1000 skills in \d+ ms\n/,
