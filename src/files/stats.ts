@@ -54,9 +54,17 @@ const CLOCK_STEP_MS = 20;
 const COARSE_STEP_MS = 2500;
 
 /** Whether the file changed so shortly before `now` that another change could leave the same version. */
-export function isRecent({ ctimeMs }: Version, now = Date.now()): boolean {
-  const age = now - ctimeMs;
-  return age < CLOCK_STEP_MS || (age < COARSE_STEP_MS && ctimeMs % 1000 === 0);
+export function isRecent(version: Version, now = Date.now()): boolean {
+  const age = now - version.ctimeMs;
+  return isNew(version, now) || (age >= 0 && age < COARSE_STEP_MS && version.ctimeMs % 1000 === 0);
+}
+
+/**
+ * The same, where old file systems are not worth a wait of seconds. A time further in the future does not count: it comes
+ * from another machine's clock, or from before ours was set back.
+ */
+export function isNew({ ctimeMs }: Version, now = Date.now()): boolean {
+  return Math.abs(now - ctimeMs) < CLOCK_STEP_MS;
 }
 
 /** Watches the directory of a path for that one entry. Neither of them needs to exist. */

@@ -120,6 +120,7 @@ function createEntryReaders(log: Log) {
       }
       if (reading.kind === 'whole') leftOut.delete(skill);
       if (reading.kind === 'unfit') note(skill, reading.why);
+      if (reading.kind === 'moving') note(skill, 'its files keep changing');
       return reading;
     };
   }

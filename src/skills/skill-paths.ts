@@ -13,7 +13,7 @@ import {
   codeOf,
   isBelow,
   isMissing,
-  isRecent,
+  isNew,
   isSkipped,
   type Look,
   lstatOf,
@@ -128,13 +128,13 @@ function enter(parent: Place, name: string): Place {
 
 /**
  * All directories from the skill's own down to this one: renaming one changes its version, so another that took its
- * place for a moment is noticed. Throws when one changed recently, as versions could not tell that.
+ * place for a moment is noticed. Throws when one changed just now, as versions could not tell that.
  */
 function directoriesTo({ home, real }: Place): readonly Look[] {
   const all: Look[] = [];
   for (let path = real; ; path = dirname(path)) {
     const stats = lstatOf(path);
-    if (!stats.isDirectory() || isRecent(stats)) throw new ChangingError();
+    if (!stats.isDirectory() || isNew(stats)) throw new ChangingError();
     all.push(stats);
     if (path === home) return all;
   }

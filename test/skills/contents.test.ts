@@ -160,3 +160,16 @@ test('a directory of very many files is listed in slices', async (t) => {
   assert.ok(turns >= 5, `${turns} turns for others`);
   assert.deepEqual(await files.manifest(NEVER), { kind: 'unfit', why: 'it has over 512 files' });
 });
+
+test('a clock that is behind that of the file system does not hide a skill', async (t) => {
+  const tree = makeTree(t, { 'pdf/SKILL.md': skillText('pdf'), 'pdf/a.md': 'one' });
+  const files = localFiles(tree.at('pdf'));
+  const now = Date.now;
+  t.mock.method(Date, 'now', () => now() - 60_000);
+  const manifest = await files.manifest(NEVER);
+  assert.equal(manifest.kind, 'whole');
+  assert.deepEqual(
+    (await files.list('', NEVER))?.map(({ name }) => name),
+    ['SKILL.md', 'a.md'],
+  );
+});
