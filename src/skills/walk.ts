@@ -2,7 +2,8 @@
  * The directories below one root, and which of them contain a SKILL.md.
  * Owns: the walk, its limits, and which symbolic links it follows. Leaves alone: the files' contents (skill-file.ts).
  * Always true: an unchanged directory is not listed again; a real directory is visited once, under its own path if that is
- * below the root, because links are followed last; no link leads the walk out of its root by going up.
+ * below the root, because links are followed last; no link leads the walk out of its root by going up; skills come in the
+ * order of their depth, then of their paths, so that one inside another does not take the name of one beside it.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
@@ -65,11 +66,11 @@ export async function walkRoot(root: Root, start: Directory, pace: Pacer) {
   let visited: Set<string> | undefined;
   const visit = createVisitor(root, problems);
   let tooDeep: string | undefined;
-  const stack = [start];
+  const queue: Directory[] = [];
   const links: Directory[] = [];
-  let followed = 0;
+  let [taken, followed] = [0, 0];
 
-  for (let next = stack.pop(); next; next = stack.pop() ?? links[followed++]) {
+  for (let next: Directory | undefined = start; next; next = queue[taken] ? queue[taken++] : links[followed++]) {
     const rest = pace();
     if (rest) await rest;
     if (directories.length === MAX_DIRECTORIES) {
@@ -92,14 +93,13 @@ export async function walkRoot(root: Root, start: Directory, pace: Pacer) {
       problems.push({ where: join(next.path, misspelt), what: `is not read; rename it to ${SKILL_FILE}` });
     if (children.length === 0) continue;
     if (next.depth < root.depth) {
-      for (const child of children) if (child.real === undefined) links.push(child);
-      for (const child of children.toReversed()) if (child.real !== undefined) stack.push(child);
+      for (const child of children) (child.real === undefined ? links : queue).push(child);
     } else if (next.depth === MAX_DEPTH) tooDeep ??= next.path;
   }
   if (tooDeep !== undefined) {
     problems.push({ where: tooDeep, what: `is ${MAX_DEPTH} levels down; deeper directories are left out everywhere` });
   }
-  return { directories, skills: links.length > 0 ? byPath(skills) : skills, problems };
+  return { directories, skills: links.length > 0 ? inOrder(skills) : skills, problems };
 }
 
 // --- internal ---
@@ -139,6 +139,10 @@ function createVisitor(root: Root, problems: Problem[]): (directory: Directory) 
       if (before?.version && sameVersion(before.version, stats) && before.real === real) return before;
       return listDirectory(root, directory, real, stats);
     } catch (error) {
+      // Node replaces bytes that are not UTF-8 in a name, and nothing has the resulting name.
+      const isUnreadable = path.includes('\ufffd');
+      if (isMissing(error) && isUnreadable)
+        problems.push({ where: path, what: 'has a name that is not UTF-8; rename it' });
       if (isMissing(error)) return undefined;
       problems.push({ where: path, what: `cannot be read: ${messageOf(error)}` });
       return isTransient(error) ? before : undefined;
@@ -158,9 +162,12 @@ function parentOf(path: string): string {
 const join = (directory: string, name: string) => (directory.endsWith(sep) ? directory : directory + sep) + name;
 
 /** The order in which a walk finds them when links are directories. */
-function byPath(skills: readonly SkillFile[]): readonly SkillFile[] {
-  const keyed = skills.map((skill) => ({ skill, key: skill.directory.replaceAll(sep, '\0') }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ skill }) => skill);
+function inOrder(skills: readonly SkillFile[]): readonly SkillFile[] {
+  const keyed = skills.map((skill) => {
+    const names = skill.directory.split(sep);
+    return { skill, depth: names.length, key: names.join('\0') };
+  });
+  return keyed.sort((a, b) => a.depth - b.depth || (a.key < b.key ? -1 : 1)).map(({ skill }) => skill);
 }
 
 // Most directories have no children: thousands of them share one empty list.

@@ -123,6 +123,17 @@ test('a shadowed skill is not listed to models, stays reachable and is reported 
   ]);
 });
 
+test('a skill inside another one does not take the name of one beside that', async (t) => {
+  const tree = makeTree(t, {
+    ...at('.claude', 'pdf', skillText('pdf', 'of the user')),
+    ...at('.claude', 'authoring-kit', skillText('authoring-kit')),
+    ...at('.claude', 'authoring-kit/examples/pdf', skillText('pdf', 'an example')),
+  });
+  const program = startProgram(t, { tree });
+  assert.deepEqual(await listed(program), ['authoring-kit (project)', 'pdf (project)']);
+  for (const name of ['pdf', 'claude:pdf']) assert.match(await program.skill(name), /of the user/);
+});
+
 test('--dedupe folds copies that are equal byte for byte, and both names still load', async (t) => {
   const tree = makeTree(t, {
     ...at('.claude', 'pdf'),

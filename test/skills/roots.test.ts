@@ -78,7 +78,7 @@ test('a root is walked deep, nested skills are skills, version control and packa
     ...skillsAt('.claude/skills/.git/hidden', '.claude/skills/x/node_modules/pack', '.claude/skills/.dot'),
   });
   const program = startProgram(t, { tree });
-  assert.deepEqual(await names(program), ['.dot', 'eight', 'out', 'in']);
+  assert.deepEqual(await names(program), ['.dot', 'out', 'in', 'eight']);
   assert.deepEqual(warnings(program, tree.path), [
     `${deep}/eight: is 8 levels down; deeper directories are left out everywhere`,
   ]);
@@ -131,7 +131,7 @@ test('a SKILL.md that is a link is served only when it stays inside its skill', 
   tree.link('home/.claude/skills/outside/SKILL.md', tree.at('home/secret.md'));
   tree.link('home/.claude/skills/nowhere/SKILL.md', 'gone.md');
   const program = startProgram(t, { tree, args: ['--follow-symlinks'] });
-  assert.deepEqual(await names(program), ['real', 'inside']);
+  assert.deepEqual(await names(program), ['inside', 'real']);
   assert.deepEqual(warnings(program, tree.at('home/.claude/skills')), [
     'nowhere/SKILL.md: is a link that leads nowhere',
     'outside/SKILL.md: cannot be read: it is a link that leaves its directory',

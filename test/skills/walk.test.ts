@@ -86,3 +86,24 @@ test('a link into what is skipped is skipped, one to a package elsewhere is foll
   tree.link('root/p', '../node_modules/p');
   assert.deepEqual(pathsIn(tree, (await walk(tree.at('root'))).skills), ['root/p']);
 });
+
+test('skills come in the order of their depth, also behind links, so that inner ones do not come first', async (t) => {
+  const tree = makeTree(t, {
+    'root/kit/examples/pdf/SKILL.md': skillText('pdf'),
+    'root/kit/SKILL.md': skillText('kit'),
+    'root/pdf/SKILL.md': skillText('pdf'),
+    'out/a/SKILL.md': skillText('a'),
+  });
+  const plain = ['root/kit', 'root/pdf', 'root/kit/examples/pdf'];
+  assert.deepEqual(pathsIn(tree, (await walk(tree.at('root'))).skills), plain);
+  tree.link('root/z', tree.at('out'));
+  assert.deepEqual(pathsIn(tree, (await walk(tree.at('root'))).skills), ['root/kit', 'root/pdf', 'root/z/a', plain[2]]);
+});
+
+test('a directory whose name is not UTF-8 is reported', async (t) => {
+  const tree = makeTree(t, { 'root/a/SKILL.md': skillText('a') });
+  mkdirSync(Buffer.concat([Buffer.from(`${tree.at('root')}/b`), Buffer.from([0xff])]));
+  const { skills, problems } = await walk(tree.at('root'));
+  assert.deepEqual(pathsIn(tree, skills), ['root/a']);
+  assert.deepEqual(problems, [{ where: tree.at('root/b\ufffd'), what: 'has a name that is not UTF-8; rename it' }]);
+});
