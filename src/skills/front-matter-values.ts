@@ -7,7 +7,7 @@
 import { lazy } from '../lazy.ts';
 import type { FrontMatter } from '../model.ts';
 import { cutHead } from './front-matter.ts';
-import { firstLineOf, parseYaml } from './front-matter-yaml.ts';
+import { firstLineOf, loadYaml, parseYaml } from './front-matter-yaml.ts';
 import { MAX_HEAD } from './limits.ts';
 import { textOf } from './media-types.ts';
 
@@ -22,6 +22,7 @@ export async function readFrontMatter(bytes: Buffer): Promise<FrontMatter> {
   // js-yaml reads a tab as indentation of no width; other parsers refuse it.
   if (/^\t+\S/m.test(block)) return unfit('is indented with a tab');
   if (block.includes(MARK)) return unfit('has the character U+FDD0, which is not for files');
+  await loadYaml();
   try {
     const { [MARK]: _end, ...parsed } = await parseYaml(protect(markNumbers(block)));
     return { kind: 'read', fields: createConverter()(parsed) };

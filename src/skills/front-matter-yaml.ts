@@ -8,10 +8,21 @@ import { messageOf } from '../log.ts';
 /** `fault`: why the block is not valid YAML, if it is not. */
 export type Fields = Readonly<{ name: unknown; description: unknown; fault?: string }>;
 
+/**
+ * Loaded on first use: loading it takes longer than scanning a hundred plain skills. Rejects when the program is damaged, or
+ * was replaced while it runs, which says nothing about any block.
+ */
+export async function loadYaml() {
+  try {
+    return await import('front-matter');
+  } catch (error) {
+    throw new Error(`the YAML parser of this program cannot be loaded; start it again (${messageOf(error)})`);
+  }
+}
+
 /** The block as js-yaml reads it; throws when it is not a mapping. */
 export async function parseYaml(block: string): Promise<Readonly<Record<string, unknown>>> {
-  // Loaded on first use: loading it takes longer than scanning a hundred plain skills.
-  const module = await import('front-matter');
+  const module = await loadYaml();
   // Its types describe a default export that its CommonJS form does not have under Node's resolution.
   const frontMatter = module.default as unknown as typeof module.default.default;
   // The package trims the block; the comment keeps the indentation of its first line.
@@ -24,6 +35,7 @@ export async function parseYaml(block: string): Promise<Readonly<Record<string, 
 
 /** In a faulty block each field is read on its own: a mistake in one, or in a third, does not affect the other. */
 export async function readYamlHead(block: string): Promise<Fields> {
+  await loadYaml();
   try {
     const attributes = await parseYaml(block);
     return { name: textField(attributes, block, 'name'), description: textField(attributes, block, 'description') };
@@ -79,8 +91,12 @@ function writtenValue(source: string): string {
   return [/^[|>][+-]?\d?$/.test(first) ? '' : first, ...more].filter((part) => part !== '').join(' ');
 }
 
+/** Without the quotes around the whole value. In `"a" and "b"` there are none: the first quote is closed in the middle. */
 function unquoted(value: string): string {
-  return /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value;
+  const [, quote = '', inside = value] = /^(["'])(.*)\1$/s.exec(value) ?? [];
+  const [before = '', after = ' '] = quote === '' ? [] : inside.split(quote, 2);
+  const isClosedInside = before.length < inside.length && /\S$/.test(before) && /^(?:[\s,.;:!?)]|$)/.test(after);
+  return isClosedInside ? value : inside;
 }
 
 /** Whether the quote or bracket at the start of a value, if any, is closed in it. */

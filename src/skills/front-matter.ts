@@ -122,13 +122,15 @@ const MAX_VIEW = 2 * MAX_HEAD;
 
 const DASHES = Buffer.from('---\n').readUInt32BE();
 const USUAL_END = Buffer.from('\n---\n');
+/** Whether a line may end the block before that. */
+const endsBefore = (block: string, mark: string) => block.startsWith(mark) || block.includes(`\n${mark}`);
 
 /** The block of nearly every file, in a third of the time; undefined for a file that is unusual in any way. */
 function cutUsualHead(bytes: Buffer): string | undefined {
   const end = bytes.indexOf(USUAL_END, 3);
   if (end === -1 || end > MAX_BLANK || bytes.readUInt32BE() !== DASHES) return undefined;
   const block = bytes.toString('utf8', 4, end + 1);
-  return block.includes('\r') || block.startsWith('...') || block.includes('\n...') ? undefined : block;
+  return block.includes('\r') || endsBefore(block, '---') || endsBefore(block, '...') ? undefined : block;
 }
 
 function accept(fields: Fields): HeadReading {

@@ -101,9 +101,11 @@ export class SkillFile {
       const content = this.#readBytes(memory);
       if (look !== undefined && !sameLook(look, content.version)) return false;
       const head = readHead(content.bytes);
-      return head instanceof Promise
-        ? head.then((later) => this.#accept(later, content, room))
-        : this.#accept(head, content, room);
+      if (!(head instanceof Promise)) return this.#accept(head, content, room);
+      return head.then(
+        (later) => this.#accept(later, content, room),
+        (error) => this.#keep(error),
+      );
     } catch (error) {
       return this.#fail(error, look);
     }
@@ -138,13 +140,18 @@ export class SkillFile {
     return true;
   }
 
+  /** For an error that says nothing about the file: the last skill stays, and the file is read again. */
+  #keep(error: unknown): true {
+    this.problem = { where: this.path, what: `cannot be read: ${messageOf(error)}` };
+    return true;
+  }
+
   #fail(error: unknown, look: Seen | undefined): boolean {
     if (error instanceof ChangingError) return false;
+    if (isTransient(error)) return this.#keep(error);
     const what = isMissing(error) ? 'is a link that leads nowhere' : `cannot be read: ${messageOf(error)}`;
     const isGone = isMissing(error) && this.isPlain;
     this.problem = isGone ? undefined : { where: this.path, what };
-    // It says nothing about the file: the last skill stays, and the file is read again.
-    if (isTransient(error)) return true;
     this.skill = undefined;
     if (!isGone) this.#look = look;
     return !isGone;

@@ -26,6 +26,8 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['a comment first', `<!-- made by hand -->\n${fenced(BASE)}`, PDF],
   ['a code fence around it all', `\`\`\`markdown\n${fenced(BASE)}\`\`\`\n`, PDF],
   ['blanks after the dashes', `--- \t\n${BASE}\n---  \n`, PDF],
+  ['blanks after the closing dashes, and a later line of dashes', `---\n${BASE}\n--- \nname: body\n---\n`, PDF],
+  ['nothing before dashes with blanks', '---\n--- \nname: body\n---\n', ['name is missing; description is missing']],
   ['no line after the closing dashes', `---\n${BASE}\n---`, PDF],
   ['closed by dots', `---\n${BASE}\n...\n`, PDF],
   ['keys of other agents', fenced(`${BASE}\nversion: 1.10\nallowed-tools: [Read, Write]\nhooks:\n  a: [1]`), PDF],
@@ -58,6 +60,9 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['merge conflict marks', fenced(`<<<<<<< HEAD\n${BASE}\n=======`), [...PDF, '*']],
   ['a first line made a heading', fenced('## name: pdf\ndescription: About PDF files\n\n# Title\nText'), [...PDF, '*']],
   ['text after quotes', fenced('name: pdf\ndescription: "PDF" files'), ['pdf', '"PDF" files', '*']],
+  ['two quoted parts', fenced('name: pdf\ndescription: "a" and "b"'), ['pdf', '"a" and "b"', '*']],
+  ['quotes inside quotes', fenced('name: pdf\ndescription: "Say "hi" to PDF"'), ['pdf', 'Say "hi" to PDF', '*']],
+  ['an apostrophe in single quotes', fenced("name: pdf\ndescription: 'it's a PDF'"), ['pdf', "it's a PDF", '*']],
   ['an escape sequence', fenced('name: pdf\ndescription: a\u001b[31mb'), ['pdf', 'a[31mb', '*']],
   ['a later pair of dashes', `${fenced(BASE)}\n---\nname: other\n---\n`, PDF],
 ];
