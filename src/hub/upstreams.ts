@@ -33,9 +33,12 @@ export function createUpstreams(options: UpstreamsOptions) {
   let isClosed = false;
   let makeFilter: CreateFilter | undefined;
 
-  function stop(upstream: Upstream, reason: string): void {
+  /** Settles when the server has ended. */
+  function stop(upstream: Upstream, reason: string): Promise<void> {
     const earlier = ending;
-    ending = upstream.close(reason).then(() => earlier);
+    const ended = upstream.close(reason);
+    ending = ended.then(() => earlier);
+    return ended;
   }
 
   const all = (): readonly Upstream[] => [...running.values()].sort((a, b) => compare(a.config.name, b.config.name));
@@ -50,12 +53,14 @@ export function createUpstreams(options: UpstreamsOptions) {
       makeFilter = createFilter;
       // A refresh may still be under way after the end.
       if (isClosed) return;
-      const wanted = new Map(configs.map((config) => [config.name, config]));
+      const wanted = new Map(configs.map((config) => [config.name, withHops(config, context)]));
+      const ended = new Map<string, Promise<void>>();
       for (const [name, upstream] of running) {
         const next = wanted.get(name);
         if (next?.key === upstream.config.key) continue;
         running.delete(name);
-        stop(upstream, EDITED);
+        const end = stop(upstream, EDITED);
+        if (upstream.config.target.kind === 'stdio') ended.set(name, end);
         const change = changeOf(upstream.config, next);
         if (change !== undefined) log.info(`server ${name}: ${change}`);
       }
@@ -63,7 +68,8 @@ export function createUpstreams(options: UpstreamsOptions) {
         if (running.has(name)) continue;
         const { written, target } = config;
         if (written !== undefined && target.kind !== 'none') log.info(`server ${name}: "${written}" ${RENAMED}`);
-        running.set(name, new Upstream(withHops(config, context), context));
+        if (target.kind === 'none' && target.reason === TOO_MANY_HUBS) log.warn(`server ${name}: ${target.reason}`);
+        running.set(name, new Upstream(config, context, ended.get(name)));
       }
     },
     /** The server that a tool of that public name would be on, if the filters allow the tool. */
@@ -82,7 +88,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
     async close(): Promise<void> {
       isClosed = true;
-      for (const upstream of running.values()) stop(upstream, 'the hub was closed');
+      for (const upstream of running.values()) void stop(upstream, 'the hub was closed');
       running.clear();
       await ending;
       processGroups.close();
@@ -92,6 +98,7 @@ export function createUpstreams(options: UpstreamsOptions) {
 
 // --- internal ---
 
+const TOO_MANY_HUBS = `not started: over ${MAX_HOPS} hubs run inside each other`;
 const EDITED = 'its configuration was changed';
 const RENAMED = 'in its configuration; served under this name, because a name has no colon, slash or space here';
 
@@ -104,11 +111,11 @@ function changeOf({ target }: UpstreamConfig, next: UpstreamConfig | undefined):
 
 /** A stdio server gets the hop count in its environment, and is not started where that is too high. */
 function withHops(config: UpstreamConfig, { env, hops }: Pick<HubContext, 'env' | 'hops'>): UpstreamConfig {
-  const { name, from, target, key } = config;
+  const { name, from, target } = config;
   if (target.kind !== 'stdio') return config;
   const next = hops.next();
-  const tooMany = `not started: over ${MAX_HOPS} hubs run inside each other`;
-  if (next > MAX_HOPS) return { ...inactiveConfig(name, from, 'failed', tooMany), key };
+  // With a key of its own: it is started by the first refresh at which the count is lower.
+  if (next > MAX_HOPS) return inactiveConfig(name, from, 'failed', TOO_MANY_HUBS);
   const own = { ...inheritedEnvironment(env), ...target.env, [HOPS_VARIABLE]: String(next) };
   return { ...config, target: { ...target, env: own } };
 }

@@ -3,6 +3,7 @@
  * Owns: the order in which dialects are tried. Leaves alone: what they are (dialects.ts), what is requested (upstream/).
  * Always true: of two handshakes under way only the chosen one has an effect.
  */
+import { codeOf } from '../../files/stats.ts';
 import { asError } from '../../log.ts';
 import {
   HEADERS,
@@ -50,7 +51,14 @@ export async function shakeHands(
     if (first && !(first instanceof Error)) return first;
     // A server that was only slow answers both requests. Then the later one counts: servers of the official SDK speak the
     // dialect of the last handshake, and answer requests of the other one in part.
-    return await initialize(rpc, client, options).catch((error) => discovered.catch(() => Promise.reject(error)));
+    const initialized = initialize(rpc, client, options);
+    const withoutIt = pause(PROBE_MS, chosen.signal);
+    const late = discovered.then((found) =>
+      Promise.race([initialized, withoutIt.then(() => found)]).catch(() => found),
+    );
+    return await Promise.any([initialized, late]);
+  } catch (error) {
+    throw error instanceof AggregateError ? error.errors[0] : error;
   } finally {
     chosen.abort();
   }
@@ -100,6 +108,8 @@ async function discover(rpc: RpcClient, client: Implementation, options: Request
   // An old server that sends a result to any method has not understood this one.
   if (!Array.isArray(result.supportedVersions))
     throw new UpstreamError('the answer to server/discover names no versions');
+  if (!result.supportedVersions.includes(dialect.version))
+    throw new UpstreamError('the answer to server/discover names no version that we speak');
   return negotiated(dialect, metaOf(result)[META.server], result.capabilities);
 }
 
@@ -116,7 +126,8 @@ async function initialize(rpc: RpcClient, client: Implementation, options: Reque
 /** The server refuses this client, or was not reached: another handshake would fail too. */
 function isFinal(error: Error): boolean {
   if (error instanceof HttpError) return REFUSALS.includes(error.status);
-  return !(error instanceof RpcError || error instanceof UpstreamError);
+  // Some servers drop the connection at a request that they do not know.
+  return !(error instanceof RpcError || error instanceof UpstreamError || codeOf(error) === 'ECONNRESET');
 }
 
 /** Nothing else is kept: a server may send megabytes here. */

@@ -42,6 +42,8 @@ export const SILENCE_MS = 9000;
 
 /** Milliseconds for a server to set its log level. The first call whose client wants log messages waits for it. */
 export const LOG_LEVEL_MS = 3000;
+/** Milliseconds for the answer to a request that is no longer waited for, but should still take effect. */
+export const LATE_MS = 60_000;
 
 /** Redirects that one request follows. */
 export const MAX_REDIRECTS = 5;

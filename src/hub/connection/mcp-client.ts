@@ -6,6 +6,7 @@
  */
 import { HOPS_HEADER } from '../../hops.ts';
 import { HEADERS, isLogged, isObject, type LogLevel, type Params, RpcError } from '../../protocol/index.ts';
+import { backgroundDelay } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import {
   type Connection,
@@ -17,7 +18,7 @@ import {
 } from './connection.ts';
 import type { DialectName } from './dialects.ts';
 import { type Negotiated, rpcErrorIn, shakeHands } from './handshake.ts';
-import { LOG_LEVEL_MS } from './limits.ts';
+import { LATE_MS, LOG_LEVEL_MS } from './limits.ts';
 import { type ParamHeader, paramHeaders } from './param-headers.ts';
 import type { RequestOptions } from './pending.ts';
 import { RpcClient, type Sending } from './rpc-client.ts';
@@ -57,7 +58,8 @@ export async function openMcpClient(
     const handshake = await shakeHands(rpc, context.client, connectTimeout, known === 'legacy' || usesSse);
     const { dialect } = handshake;
     version = { [HEADERS.version]: dialect.version };
-    if (dialect.confirmation !== undefined) rpc.notify(dialect.confirmation);
+    // Over HTTP the next request has a connection of its own, and servers refuse one that comes before this.
+    if (dialect.confirmation !== undefined) await rpc.notify(dialect.confirmation);
     return createMcpClient(rpc, handshake, usesSse ? 'sse' : dialect.name);
   } catch (caught) {
     // The end of a connection already comes with what was printed before it.
@@ -127,9 +129,13 @@ function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Nego
   /** Lets a server that has one log level for all requests send messages of this level too. */
   async function admitLogs(level: LogLevel): Promise<void> {
     if (dialect.logLevelMethod === undefined || !capabilities.has('logging') || isLogged(level, admitted)) return;
+    const before = admitted;
     admitted = level;
-    // A server that refuses sends the messages that it likes.
-    await request(dialect.logLevelMethod, { level }, { timeout: LOG_LEVEL_MS }).catch(() => {});
+    // One that is late still takes effect. A server that refuses sends the messages that it likes.
+    const set = request(dialect.logLevelMethod, { level }, { timeout: LATE_MS }).catch((error: unknown) => {
+      if (!(error instanceof RpcError)) admitted = before;
+    });
+    await Promise.race([set, backgroundDelay(LOG_LEVEL_MS)]);
   }
 
   /** Rejects when the server does not respond. An error response is a response. */
@@ -143,13 +149,13 @@ function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Nego
   }
 
   const { version } = dialect;
-  const { listen, listenTo } = createListening(rpc, { dialect, capabilities }, request);
-  return { rpc, spoken, version, server, capabilities, usesHeaders, request, admitLogs, ping, listen, listenTo };
+  const listening = createListening(rpc, { dialect, capabilities }, request);
+  return { rpc, spoken, version, server, capabilities, usesHeaders, request, admitLogs, ping, ...listening };
 }
 
 type Request = (method: string, params: Params, options: RequestOptions) => Promise<Params>;
 
-/** Both settle as `Connection.listen` does. A server that refuses has no notifications to send. */
+/** Both listen functions settle as `Connection.listen` does. A server that refuses has no notifications to send. */
 function createListening(rpc: RpcClient, negotiated: Omit<Negotiated, 'server'>, request: Request) {
   const { dialect, capabilities } = negotiated;
   const { listenMethod } = dialect;
@@ -163,16 +169,29 @@ function createListening(rpc: RpcClient, negotiated: Omit<Negotiated, 'server'>,
             (error) => (error instanceof RpcError ? false : Promise.reject(error)),
           );
 
+  const topicOf = (list: string) => `${list}ListChanged`;
+  /** The lists whose changes the server announces, as far as is known. */
+  let announced = ['tools', 'resources', 'prompts'].filter((list) => capabilities.has(`${list}.listChanged`));
+
   /** Asks for changes of lists; from a legacy server, for everything that it sends by itself. */
   async function listen(opened: () => void): Promise<boolean> {
-    const lists = ['tools', 'resources', 'prompts'].filter((list) => capabilities.has(`${list}.listChanged`));
-    const hasStream = lists.length > 0 || capabilities.has('logging') || capabilities.has('resources.subscribe');
-    if (!listenTo) return hasStream && (rpc.connection.listen?.(opened) ?? false);
-    if (lists.length === 0) return false;
-    const ended = listenTo(Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])));
-    opened();
-    return ended;
+    const hasStream = announced.length > 0 || capabilities.has('logging') || capabilities.has('resources.subscribe');
+    // Without such a function the notifications come with the responses.
+    if (!listenTo && !rpc.connection.listen) return false;
+    const goesOn = listenTo ? listenToLists(opened) : hasStream && rpc.connection.listen?.(opened);
+    if (await goesOn) return true;
+    announced = [];
+    return false;
   }
 
-  return { listen, listenTo };
+  async function listenToLists(opened: () => void): Promise<boolean> {
+    if (!listenTo || announced.length === 0) return false;
+    const onAcknowledged = (accepted: unknown) => {
+      announced = announced.filter((list) => isObject(accepted) && accepted[topicOf(list)] === true);
+      opened();
+    };
+    return listenTo(Object.fromEntries(announced.map((list) => [topicOf(list), true])), { onAcknowledged });
+  }
+
+  return { listen, listenTo, announces: (list: string) => announced.includes(list) };
 }

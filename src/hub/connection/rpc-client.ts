@@ -94,8 +94,9 @@ export class RpcClient {
     });
   }
 
-  notify(method: string, params?: Params): void {
-    void this.#send({ text: encodeNotification(method, params), method }, 'a notification');
+  /** Settles when the server has accepted or refused it. */
+  notify(method: string, params?: Params): Promise<void> {
+    return this.#send({ text: encodeNotification(method, params), method }, 'a notification');
   }
 
   /** Pending requests fail with `reason`, and no other is accepted. */
@@ -132,7 +133,7 @@ export class RpcClient {
 
   #cancel(id: unknown, reason: string, message: string): void {
     const pending = this.#take(id);
-    if (pending?.notifyOnCancel) this.notify(CANCELLED, { requestId: id, reason });
+    if (pending?.notifyOnCancel) void this.notify(CANCELLED, { requestId: id, reason });
     pending?.reject(new UpstreamError(message));
   }
 
@@ -150,6 +151,9 @@ export class RpcClient {
     if (!MESSAGE_START.test(text) || (text.length > MAX_UNSOLICITED && !mayBeLong()))
       return void this.#countStrangeLine();
     const decoded = decode(text, MAX_RESPONSE_VALUES);
+    // A line of a log may be JSON and have an id, which is not that of a request.
+    const isLog = !Array.isArray(decoded) && decoded.kind === 'invalid' && !RESPONSE_MEMBER.test(text);
+    if (isLog) return void this.#countStrangeLine();
     if (Array.isArray(decoded)) for (const message of decoded) this.#tryToHandle(message, request);
     else this.#tryToHandle(decoded, request);
   }
@@ -232,4 +236,5 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const CANCELLED = 'notifications/cancelled';
 const LISTEN = 'subscriptions/listen';
 const MESSAGE_START = /^\s*[[{]/;
+const RESPONSE_MEMBER = /"(?:jsonrpc|result)"/;
 const PLAINLY: Sending = { notifyOnCancel: false };

@@ -10,8 +10,11 @@ export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 export const MAX_ITEM_BYTES = 1024 * 1024;
 /** Characters of a cursor. The cursors of a list are kept until it ends, to detect repeated pages. */
 export const MAX_CURSOR = 4096;
-/** Milliseconds for lists that a server need not have: templates, and tools that it does not announce. */
-export const OPTIONAL_LIST_MS = 3000;
+/**
+ * Milliseconds that a listing waits for the lists besides the tools, which are served when they come; and the time for
+ * tools that a server does not announce.
+ */
+export const OTHER_LISTS_MS = 3000;
 
 /** Characters of a tool's or skill's name. The protocol recommends less than this; no model API accepts half of it. */
 export const MAX_NAME = 128;
@@ -65,6 +68,8 @@ export const CALL_WAIT_MS = 5000;
 export const PING_MS = 10_000;
 /** Milliseconds until notifications that stopped are asked for again, doubled for each time in a row that they stopped early. */
 export const MIN_REOPEN_MS = 1000;
+/** Milliseconds that the first listing waits for notifications to begin. After that it is made again when they begin. */
+export const FIRST_STREAM_MS = 300;
 /** Milliseconds after which they have not stopped early. Shorter than any proxy keeps a quiet connection. */
 export const LASTING_MS = 10_000;
 

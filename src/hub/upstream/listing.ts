@@ -15,7 +15,7 @@ import type { UpstreamConfig } from '../config/entries.ts';
 import { HttpError, UpstreamError } from '../connection/connection.ts';
 import type { McpClient } from '../connection/mcp-client.ts';
 import { type ListedTool, promptFrom, resourceFrom, templateFrom, toolFrom } from './definitions.ts';
-import { MAX_FAULT, MAX_FAULTS, MAX_TEMPLATES, MIN_TTL_MS, OPTIONAL_LIST_MS } from './limits.ts';
+import { MAX_FAULT, MAX_FAULTS, MAX_TEMPLATES, MIN_TTL_MS, OTHER_LISTS_MS } from './limits.ts';
 import { type List, type ListKind, type Quote, requestList } from './lists.ts';
 import { parseSkillEntry, skillFileTest, type UpstreamSkill } from './skill-entries.ts';
 
@@ -61,27 +61,30 @@ export interface ListRequest {
 
 export interface Listed {
   readonly listing: Listing;
-  /** The same listing with the lists that did not come in time. */
-  readonly later: Promise<Listing> | undefined;
+  /** The same with the lists that did not come in time. */
+  readonly later: Promise<Listed> | undefined;
   /** Milliseconds until the lists are requested again without an announced change; 0: one of them failed. */
   readonly ttlMs: number;
 }
 
-/** Rejects when a list that the server must have fails; but one that it had before may fail for a while. */
+/**
+ * Rejects when a list that the server must have fails; but one that it had before may fail for a while. The other lists
+ * get less time, so that one that hangs does not withhold the tools.
+ */
 export async function listEverything(request: ListRequest): Promise<Listed> {
   // Each is the last list until it is replaced.
   const lists = new Map<Name, List<unknown>>(NAMES.map((name) => [name, { ...NO_LIST, items: request.last[name] }]));
   const list = (names: readonly Name[]) =>
     Promise.all(names.map(async (name) => lists.set(name, await listOne(name, request))));
-  const optional = list(NAMES.filter((name) => KINDS[name].need === 'may'));
-  await list(NAMES.filter((name) => KINDS[name].need !== 'may'));
-  const inTime = await Promise.race([optional, backgroundDelay(OPTIONAL_LIST_MS)]);
-  const listing = () => listingOf(Object.fromEntries(lists) as unknown as Lists, request);
-  return {
-    listing: listing(),
-    later: inTime ? undefined : optional.then(listing),
+  const others = list(NAMES.filter((name) => KINDS[name].need !== 'must'));
+  await list(NAMES.filter((name) => KINDS[name].need === 'must'));
+  const inTime = await Promise.race([others, backgroundDelay(OTHER_LISTS_MS)]);
+  const listed = (later: Listed['later']): Listed => ({
+    listing: listingOf(Object.fromEntries(lists) as unknown as Lists, request),
+    later,
     ttlMs: Math.min(...[...lists.values()].map(({ ttlMs }) => ttlMs)),
-  };
+  });
+  return listed(inTime ? undefined : others.then(() => listed(undefined)));
 }
 
 /**
@@ -111,14 +114,16 @@ async function listOne(name: Name, request: ListRequest): Promise<List<unknown>>
   const isAnnounced = capabilities.has(capability);
   // A server that announces no capabilities at all may have tools nevertheless; it gets less time for them.
   if (!isAnnounced && (need !== 'must' || capabilities.has('anything'))) return NO_LIST;
-  const timeout = isAnnounced ? config.connectTimeout : Math.min(config.connectTimeout, OPTIONAL_LIST_MS);
+  const timeout = isAnnounced ? config.connectTimeout : Math.min(config.connectTimeout, OTHER_LISTS_MS);
   try {
     const list = await requestList(kind, mcp, quote, timeout);
     // Changes of skills are announced as changes of resources.
-    const isFollowed = capabilities.has(`${capability === 'skills' ? 'resources' : capability}.listChanged`);
-    return { ...list, ttlMs: isFollowed ? NO_LIST.ttlMs : Math.max(list.ttlMs, MIN_TTL_MS) };
+    const isAnnouncing = mcp.announces(capability === 'skills' ? 'resources' : capability);
+    return { ...list, ttlMs: isAnnouncing ? NO_LIST.ttlMs : Math.max(list.ttlMs, MIN_TTL_MS) };
   } catch (error) {
-    if (!isAnnounced || (need === 'may' && last[name].length === 0)) return NO_LIST;
+    // One that is slow to list its tools for the first time is asked again.
+    if (!isAnnounced) return error instanceof RpcError ? NO_LIST : { ...NO_LIST, ttlMs: 0 };
+    if (need === 'may' && last[name].length === 0) return NO_LIST;
     // The server was reached, so it may list its tools later. A timeout is among these, because many servers do not
     // respond during a call; whether the server is alive is for the health check to find out.
     const isPassing = error instanceof RpcError || error instanceof HttpError || error instanceof UpstreamError;

@@ -9,7 +9,15 @@ import type { Params } from '../../protocol/index.ts';
 import { MAX_TIMER_MS, monotonicMs, pause, whenAborted } from '../../wait.ts';
 import { type HubContext, SessionGone, UpstreamError } from '../connection/connection.ts';
 import type { McpClient, McpRequestOptions } from '../connection/mcp-client.ts';
-import { LASTING_MS, MAX_BACKOFF_MS, MAX_RELIST_MS, MIN_RELIST_MS, MIN_REOPEN_MS, PING_MS } from './limits.ts';
+import {
+  FIRST_STREAM_MS,
+  LASTING_MS,
+  MAX_BACKOFF_MS,
+  MAX_RELIST_MS,
+  MIN_RELIST_MS,
+  MIN_REOPEN_MS,
+  PING_MS,
+} from './limits.ts';
 import type { Listed } from './listing.ts';
 
 export interface SessionOwner {
@@ -48,7 +56,20 @@ export class UpstreamSession {
   async start(): Promise<void> {
     const run = (loop: Promise<void>) => loop.catch((error) => this.fail(asError(error)));
     // Before the first listing: a change that is announced during it may be missing from it.
-    void run(this.keepNotified((opened) => this.mcp.listen(opened), this.over));
+    let [isOpen, isListing] = [false, false];
+    const firstStream = new Promise<void>((done) => {
+      const listen = (opened: () => void) =>
+        this.mcp.listen(() => {
+          if (isListing && !isOpen) this.#resynchronize();
+          isOpen = true;
+          opened();
+          done();
+        });
+      void run(this.keepNotified(listen, this.over)).then(done);
+    });
+    // Elsewhere requests are read in their order.
+    if (this.mcp.rpc.connection.streamPerRequest) await Promise.race([firstStream, pause(FIRST_STREAM_MS, this.over)]);
+    isListing = true;
     const listed = this.#owner.list(true).then((first) => {
       this.readySince = monotonicMs();
       void run(this.#keepListed(first));
@@ -143,10 +164,13 @@ export class UpstreamSession {
     // In a row: changes that were announced during the pause after a listing, and listings with a list that failed.
     let [changes, failures] = [0, 0];
     for (let listed = first; ; listed = await this.#owner.list(false)) {
-      failures = listed.ttlMs === 0 ? failures + 1 : 0;
       await pause(Math.min(doubled(MIN_RELIST_MS, changes), MAX_RELIST_MS), this.over);
       changes = this.#changed.signal.aborted ? changes + 1 : 0;
-      const wait = failures > 0 ? doubled(MIN_RELIST_MS, failures) : listed.ttlMs;
+      // A list that is late may still fail.
+      const { ttlMs } =
+        (await Promise.race([listed.later, whenAborted(this.#changed.signal).then(() => listed)])) ?? listed;
+      failures = ttlMs === 0 ? failures + 1 : 0;
+      const wait = failures > 0 ? doubled(MIN_RELIST_MS, failures) : ttlMs;
       // A listing every three weeks does no harm.
       await pause(Math.min(wait, MAX_TIMER_MS), this.#changed.signal);
       if (this.over.aborted) return;

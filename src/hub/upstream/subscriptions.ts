@@ -5,7 +5,9 @@
  * are open, so that no update is lost.
  */
 import { isObject, type Params, RpcError } from '../../protocol/index.ts';
+import { backgroundDelay } from '../../wait.ts';
 import { HttpError, UpstreamError } from '../connection/connection.ts';
+import { LATE_MS } from '../connection/limits.ts';
 import type { McpClient } from '../connection/mcp-client.ts';
 import { SUBSCRIBE_MS } from './limits.ts';
 import type { UpstreamSession } from './session.ts';
@@ -27,7 +29,8 @@ function oneForEach({ request }: McpClient): ResourceSubscriptions {
   let last: Promise<unknown> = Promise.resolve();
   function send(method: string, uri: string): Promise<void> {
     const sent = last
-      .then(() => request(method, { uri }, { timeout: SUBSCRIBE_MS }))
+      // One that is late still takes effect.
+      .then(() => Promise.race([request(method, { uri }, { timeout: LATE_MS }), backgroundDelay(SUBSCRIBE_MS)]))
       .then(ignore, (error: unknown) => {
         // Any other error says nothing about the resource: a later session subscribes again.
         if (error instanceof RpcError || error instanceof HttpError) throw error;

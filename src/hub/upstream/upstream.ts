@@ -53,7 +53,8 @@ export class Upstream {
   #isListed = true;
   #unlisting: NodeJS.Timeout | undefined;
 
-  constructor(config: UpstreamConfig, context: Omit<HubContext, 'debug'>) {
+  /** `isFree`: settles when the process that had this name before has ended: two at a time could disturb each other. */
+  constructor(config: UpstreamConfig, context: Omit<HubContext, 'debug'>, isFree?: Promise<void>) {
     const { name, target, secrets } = config;
     this.config = config;
     this.message = createMessages(name);
@@ -65,7 +66,7 @@ export class Upstream {
     this.updates = createUpdates(debug);
     this.state = createState(config, context.log);
     const fault = (error: unknown) => context.log.error(`server ${name}: ${this.#reasonOf(error)}`);
-    this.#running = target.kind === 'none' ? Promise.resolve() : this.#stayConnected().catch(fault);
+    this.#running = target.kind === 'none' ? Promise.resolve() : this.#stayConnected(isFree).catch(fault);
     // While the server starts: later a text would wait for them.
     setImmediate(secrets);
   }
@@ -154,8 +155,9 @@ export class Upstream {
     await this.#ending;
   }
 
-  async #stayConnected(): Promise<void> {
+  async #stayConnected(isFree: Promise<void> | undefined): Promise<void> {
     const { signal } = this.#life;
+    if (isFree) await isFree;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const known = this.#spoken;
       this.state.enter('connecting', this.state.facts().reason);
@@ -169,9 +171,12 @@ export class Upstream {
       // The server responds but has forgotten our session: connect again at once, unless sessions are of no use.
       const wait = isForgotten && attempt === 0 ? 0 : backoff(attempt, Math.random());
       this.#unlisting ??= setTimeout(() => this.#publish(undefined), KEEP_LISTED_MS);
-      // Some old servers exit at a request before `initialize`. The first time this is not a failure yet.
-      const isProbeExit = error instanceof ServerExit && known === undefined && this.#spoken === undefined;
-      if (isProbeExit) this.#spoken = 'legacy';
+      // Some old processes exit, close their output or stop answering at a request before `initialize`: the next attempt
+      // begins with that. An exit is not a failure yet the first time.
+      const isUnknown = known === undefined && this.#spoken === undefined;
+      const isProcess = this.config.target.kind === 'stdio' && error instanceof UpstreamError;
+      const isProbeExit = isUnknown && error instanceof ServerExit;
+      if (isUnknown && isProcess) this.#spoken = 'legacy';
       if (isProbeExit && this.state.facts().reason === undefined) this.state.enter('connecting', undefined, wait);
       else this.state.enter(session ? 'disconnected' : 'failed', this.#reasonOf(error), wait);
       await pause(wait, signal);
@@ -229,8 +234,8 @@ export class Upstream {
       this.#publish(mergeListings(this.#listing, listed.listing));
       const published = this.#listing;
       // Unless the session ended or the lists were requested again meanwhile.
-      void listed.later?.then((later) => {
-        if (!ended.aborted && published === this.#listing) this.#publish(mergeListings(published, later));
+      void listed.later?.then(({ listing }) => {
+        if (!ended.aborted && published === this.#listing) this.#publish(mergeListings(published, listing));
       });
       return listed;
     } catch (error) {

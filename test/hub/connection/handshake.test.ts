@@ -74,3 +74,37 @@ test('a server that answers both handshakes late is spoken to as in the later on
   const hub = await connect(t, entry);
   assert.equal(hub.status()[0]?.protocol, '2025-11-25');
 });
+
+test('a server that answers server/discover late, and initialize never, is used without waiting for its whole timeout', async (t) => {
+  const tools = [{ name: 'one', inputSchema: { type: 'object' } }];
+  const { entry } = scripted(makeTree(t), 'late', {
+    modern: true,
+    capabilities: { tools: {} },
+    answers: { 'tools/list': { tools } },
+    silent: ['initialize'],
+    delay: { 'server/discover': 4000 },
+  });
+  const began = performance.now();
+  const hub = await connect(t, entry);
+  assert.equal(hub.status()[0]?.protocol, '2026-07-28');
+  assert.ok(performance.now() - began < 20_000);
+});
+
+test('a server whose later versions we do not speak is sent initialize', async (t) => {
+  const discovered = { supportedVersions: ['2099-01-01'], capabilities: { tools: {} } };
+  const tools = [{ name: 'one', inputSchema: { type: 'object' } }];
+  const { entry } = scripted(makeTree(t), 'later', {
+    answers: { 'server/discover': discovered, 'tools/list': { tools } },
+  });
+  const hub = await connect(t, entry);
+  assert.equal(hub.status()[0]?.protocol, '2025-11-25');
+});
+
+test('a server that drops the connection at server/discover is sent initialize', async (t) => {
+  const web = await startLegacyWeb(t, ({ method, request }) => {
+    if (method === 'server/discover') request.socket.destroy();
+    return method === 'server/discover';
+  });
+  await connectTo(t, { url: web.url });
+  assert.equal(web.count('initialize'), 1);
+});

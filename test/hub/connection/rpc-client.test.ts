@@ -204,3 +204,21 @@ test('a request that the server cancels fails at once', async (t) => {
   const { rpc } = open(t, answering(`send({ method: 'notifications/cancelled', params: { requestId: id } })`));
   await assert.rejects(rpc.request('x', {}), /the server cancelled the request/);
 });
+
+test('a line of a log that is JSON and has the id of a request does not answer it', async (t) => {
+  const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id } = JSON.parse(line);
+    console.log(JSON.stringify({ level: 30, id, msg: 'request', error: { code: 1 } }));
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { is: 'right' } }));
+  });`;
+  const { rpc } = open(t, script);
+  assert.deepEqual(await rpc.request('ping', {}, { timeout: 10_000 }), { is: 'right' });
+});
+
+test('a response that is not valid JSON-RPC fails its request', async (t) => {
+  const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    console.log(JSON.stringify({ id: JSON.parse(line).id, result: {} }));
+  });`;
+  const { rpc } = open(t, script);
+  await assert.rejects(rpc.request('ping', {}, { timeout: 10_000 }), /not valid JSON-RPC/);
+});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHub } from '../../../src/hub/index.ts';
 import { stopClock } from '../../harness/clock.ts';
-import { scripted, startHub, upstream } from '../../harness/hub.ts';
+import { eventually, scripted, startHub, upstream } from '../../harness/hub.ts';
 import { type Answer, modern, PROGRAM } from '../../harness/program.ts';
 import { makeTree, skillText } from '../../harness/tree.ts';
 
@@ -218,3 +218,28 @@ async function pollFor(read: () => Promise<string>, wanted: RegExp): Promise<voi
     await wait(50);
   }
 }
+
+test('a list that hangs does not withhold the tools, nor their changes', async (t) => {
+  const tree = makeTree(t);
+  const up = scripted(tree, 'up', {
+    capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} },
+    answers: { 'tools/list': [tools('one'), tools('one', 'two')] },
+    after: { 'tools/list': [CHANGED] },
+    silent: ['prompts/list', 'resources/list'],
+  });
+  const began = performance.now();
+  const hub = await startHub(t, { up: up.entry }, { tree });
+  await hub.waitForTools((names) => names.includes('up:two'), 'its tools');
+  // Each of the others has a minute.
+  assert.ok(performance.now() - began < 30_000);
+});
+
+test('a server that announces nothing and lists its tools late is asked again', async (t) => {
+  const tree = makeTree(t);
+  const script = { capabilities: {}, answers: { 'tools/list': tools('one') } };
+  const up = scripted(tree, 'up', { ...script, delay: { 'tools/list': 4000 } });
+  const hub = await startHub(t, { up: up.entry }, { tree });
+  await eventually(() => up.count('tools/list') === 1, 'the first request');
+  up.rewrite(script);
+  await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
+});

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { MAX_MESSAGE_DATA, MAX_MESSAGES_PER_SECOND } from '../../../src/hub/upstream/limits.ts';
 import { createMessages } from '../../../src/hub/upstream/messages.ts';
 import { eventually, startHub, upstream } from '../../harness/hub.ts';
+import { startLegacyWeb } from '../../harness/legacy-web.ts';
 import { type Answer, type Json, modern, type Program } from '../../harness/program.ts';
 import { makeTree } from '../../harness/tree.ts';
 import { ask, modernHeaders, openSession, openStream, startWeb } from '../../harness/web.ts';
@@ -214,4 +215,29 @@ test('of two sessions over HTTP each gets messages from its own level on', async
   assert.equal((await verbose.stream.message()).params.data, 'quiet');
   assert.equal((await verbose.stream.message()).params.data, 'bad');
   assert.equal((await terse.stream.message()).params.data, 'bad');
+});
+
+test('a log level that could not be set is set with the next call', async (t) => {
+  let sets = 0;
+  const web = await startLegacyWeb(
+    t,
+    ({ method, response }) => {
+      if (method !== 'logging/setLevel') return false;
+      sets += 1;
+      if (sets === 1) response.writeHead(503).end();
+      return sets === 1;
+    },
+    {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {}, logging: {} },
+        serverInfo: { name: 'l', version: '1' },
+      },
+      'logging/setLevel': {},
+    },
+  );
+  const hub = await startHub(t, { up: { type: 'http', url: web.url } });
+  await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
+  for (let call = 0; call < 3; call++) await hub.request('tools/call', modernCall('up:one', {}, 'info'));
+  assert.equal(sets, 2);
 });

@@ -113,3 +113,20 @@ test('a list that is refused with 429 is kept, and requested again later (11.17)
   assert.equal(hub.tools().length, 1);
   assert.equal(hub.status()[0]?.state, 'ready');
 });
+
+test('a change before the stream of notifications is open is seen', async (t) => {
+  const tools = [TOOL];
+  const web = await startLegacyWeb(t, async ({ verb, method, id, json, stream }) => {
+    if (verb === 'GET') {
+      await wait(1000);
+      stream();
+      return true;
+    }
+    if (method !== 'tools/list') return false;
+    json(200, { id, result: { tools: [...tools] } });
+    tools.push({ ...TOOL, name: `more-${tools.length}` });
+    return true;
+  });
+  const hub = await connectTo(t, { url: web.url });
+  await eventually(() => hub.tools().length >= 2, 'the second list');
+});

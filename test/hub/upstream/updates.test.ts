@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { MAX_FOLLOWED } from '../../../src/hub/upstream/limits.ts';
 import type { UpstreamSession } from '../../../src/hub/upstream/session.ts';
 import { createUpdates } from '../../../src/hub/upstream/updates.ts';
-import { eventually, type HubProgram, startHub, upstream } from '../../harness/hub.ts';
+import { eventually, type HubProgram, scripted, startHub, upstream } from '../../harness/hub.ts';
 import { type Answer, type Json, modern, type Program } from '../../harness/program.ts';
 import { makeTree } from '../../harness/tree.ts';
 import { ask, modernHeaders, openSession, openStream, startWeb } from '../../harness/web.ts';
@@ -234,4 +234,23 @@ test('the number of resources that are followed is limited, and each ends with i
     () => sent.at(-1) === 'resources/unsubscribe x:0' && sent.at(-2) === 'resources/subscribe x:0',
     'both',
   );
+});
+
+test('a subscription that a server accepts late is not taken back', async (t) => {
+  const tree = makeTree(t);
+  const up = scripted(tree, 'up', {
+    capabilities: { tools: {}, resources: { subscribe: true } },
+    answers: {
+      'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+      'resources/list': { resources: [{ uri: 'file:///a', name: 'a' }] },
+      'resources/subscribe': {},
+    },
+    delay: { 'resources/subscribe': 4000 },
+  });
+  const hub = await startHub(t, { up: up.entry }, { tree });
+  await hub.waitForTools((names) => names.includes('up:one'), 'its tools');
+  assert.deepEqual((await hub.request('resources/subscribe', { uri: 'file:///a' })).result, {});
+  await new Promise((done) => setTimeout(done, 1500));
+  assert.equal(up.count('resources/subscribe'), 1);
+  assert.equal(up.count('notifications/cancelled'), 0);
 });
