@@ -123,39 +123,23 @@ function checkedSources(sources: readonly Source[]): readonly Source[] {
 /** Its code is loaded only where the hub is on; and then at once, because the servers take longer to start than this one. */
 function openHub(options: HubSourceOptions): Source {
   let opened: HubSource | undefined;
-  let onChanged: (reason: string) => void = () => {};
-  let log: Parameters<HubSource['followLog']> | undefined;
-  const open = async () => {
-    const { createHubSource } = await import('./hub/source.ts');
-    // Not `onChanged` itself: this may run before it is set.
-    opened = createHubSource(options, (reason) => onChanged(reason));
-    if (log) opened.followLog(...log);
+  const opening = import('./hub/source.ts').then(async ({ createHubSource }) => {
+    opened = createHubSource(options);
     // The first refresh starts them too, and reports why they cannot be.
     await opened.start().catch(() => {});
     return opened;
-  };
-  const opening = open();
+  });
   // The first refresh reports that the code could not be loaded.
-  opening.catch(() => {});
+  const whenOpen = (use: (hub: HubSource) => unknown) => opening.then(use).catch(() => {});
   return {
     name: 'hub',
-    onChange(changed) {
-      onChanged = changed;
-    },
-    async load() {
-      return (await opening).load();
-    },
-    followLog(...asked) {
-      log = asked;
-      opened?.followLog(...asked);
-    },
+    load: async () => (await opening).load(),
+    arrived: async () => (await opening).arrived?.(),
+    onChange: (changed) => void whenOpen((hub) => hub.onChange(changed)),
+    followLog: (...asked) => void whenOpen((hub) => hub.followLog(...asked)),
     status: () => opened?.status() ?? [],
     watched: () => opened?.watched?.() ?? [],
-    arrived: async () => (await opening).arrived?.(),
     explain: (name) => opened?.explain?.(name),
-    async close() {
-      await opening.catch(() => {});
-      await opened?.close();
-    },
+    close: async () => (await opening.catch(() => undefined))?.close(),
   };
 }

@@ -25,6 +25,12 @@ export interface Refreshed {
 /** How many skills differ between two snapshots, by their files. */
 export type SkillChange = Readonly<Record<'added' | 'changed' | 'removed', number>>;
 
+export type Found<T> =
+  | { readonly kind: 'found'; readonly item: T; readonly snapshot: Snapshot }
+  /** Its server is not connected; `state`: for people. */
+  | { readonly kind: 'away'; readonly state: string }
+  | { readonly kind: 'missing'; readonly snapshot: Snapshot };
+
 export interface Registry {
   /** The current snapshot; undefined until the first scan is done. */
   current(): Snapshot | undefined;
@@ -37,11 +43,8 @@ export interface Registry {
   complete(): Promise<Snapshot>;
   /** Looks something up in the current snapshot and, when it is not there, in the first complete one. */
   lookUp<T>(look: (snapshot: Snapshot) => T | undefined): Promise<T | undefined>;
-  /**
-   * For a tool or skill that the current snapshot lacks, when an upstream server may have it: a later snapshot, or the
-   * state of that server when it is not connected.
-   */
-  lookAgain(name: string): Promise<Snapshot | string | undefined>;
+  /** The same for a name, which may also be that of an upstream server that is not connected, or not listed yet. */
+  find<T>(name: string, look: (snapshot: Snapshot) => T | undefined): Promise<Found<T>>;
   /** A snapshot of what the sources have now or later. */
   refresh(reason: string): Promise<Snapshot>;
   /** After every refresh, also when nothing has changed. */
@@ -106,12 +109,20 @@ export function createRegistry(
     ready: () => ready,
     complete,
     lookUp: async (look) => look(await ready) ?? look(await complete()),
-    async lookAgain(name) {
-      if (!ownerOf(name)) return undefined;
-      await complete();
-      const owner = ownerOf(name);
+    async find(name, look) {
+      const foundIn = (snapshot: Snapshot) => {
+        const item = look(snapshot);
+        return item === undefined
+          ? ({ kind: 'missing', snapshot } as const)
+          : ({ kind: 'found', item, snapshot } as const);
+      };
+      const known = foundIn(await ready);
+      if (known.kind === 'found' || !ownerOf(name)) return known;
+      const later = foundIn(await complete());
+      const owner = later.kind === 'found' ? undefined : ownerOf(name);
+      if (!owner) return later;
       // A server that has just become ready is in the next snapshot.
-      return owner?.isReady ? refresh('call') : owner?.state;
+      return owner.isReady ? foundIn(await refresh('call')) : { kind: 'away', state: owner.state };
     },
     refresh,
     onRefresh: (listener) => void listeners.push(listener),

@@ -22,7 +22,7 @@ export type Links = 'all' | 'none' | { readonly within: string };
 /** Gives a function that reads any number of files of one format. `parse` throws an Error that says what is wrong. */
 export function createFileCache<T>(
   maxBytes: number,
-  parse: (bytes: Buffer) => T,
+  parse: (bytes: Buffer, path: string) => T,
 ): (path: string, links: Links) => ParsedFile<T> {
   const cache = new Map<string, Known<T>>();
 
@@ -40,7 +40,7 @@ export function createFileCache<T>(
       const content = read(path, links, maxBytes);
       version = content.recent ? undefined : content.version;
       step = 'parse';
-      next = { version, value: parse(content.bytes), fault: undefined };
+      next = { version, value: parse(content.bytes, path), fault: undefined };
     } catch (error) {
       if (isMissing(error)) {
         cache.delete(path);

@@ -15,14 +15,14 @@ import { createUpstreams } from './upstreams.ts';
 export type HubSourceOptions = FileOptions & Patterns & Pick<HubContext, 'healthInterval' | 'log' | 'hops'>;
 
 export type HubSource = Source &
-  Required<Pick<Source, 'followLog' | 'status' | 'close'>> & {
+  Required<Pick<Source, 'onChange' | 'followLog' | 'status' | 'close'>> & {
     /** Starts the servers. `load` does so too, and gives what they list. */
     start(): Promise<void>;
   };
 
-/** `changed`: `load` would give something else than last time. */
-export function createHubSource(options: HubSourceOptions, changed: (reason: string) => void): HubSource {
-  const changes = createChangeCollector(changed);
+export function createHubSource(options: HubSourceOptions): HubSource {
+  let changed: (reason: string) => void = () => {};
+  const changes = createChangeCollector((reason) => changed(reason));
   const upstreams = createUpstreams({ ...options, changed: changes.add });
   const readConfiguration = createConfiguration(options);
   let last: Contribution | undefined;
@@ -68,6 +68,9 @@ export function createHubSource(options: HubSourceOptions, changed: (reason: str
       return last;
     },
     watched: () => watched,
+    onChange(listener) {
+      changed = listener;
+    },
     arrived: upstreams.settled,
     explain: upstreams.explain,
     followLog: upstreams.followLog,

@@ -72,7 +72,7 @@ export function createUpstreams(options: UpstreamsOptions) {
         running.set(name, new Upstream(config, context, ended.get(name)));
       }
     },
-    /** The server that a tool of that public name would be on, if the filters allow the tool. */
+    /** The server that a tool, prompt or skill of that public name would be on, if the filters allow it. */
     explain(name: string): Owner | undefined {
       const { state } = all().find(({ config }) => hasTool(config, name, { include, exclude }, makeFilter)) ?? {};
       return state && { isReady: state.facts().state === 'ready', state: state.text() };
@@ -120,7 +120,7 @@ function withHops(config: UpstreamConfig, { env, hops }: Pick<HubContext, 'env' 
   return { ...config, target: { ...target, env: own } };
 }
 
-/** Whether a tool of that public name, in either spelling, would be on the server, and the filters allow it. */
+/** Whether a tool, prompt or skill of that public name would be on the server, and the filters allow it. */
 function hasTool(
   { name: group, target, filter }: UpstreamConfig,
   name: string,
@@ -128,7 +128,8 @@ function hasTool(
   createFilter: CreateFilter | undefined,
 ): boolean {
   if (target.kind === 'none' && target.state !== 'failed') return false;
-  const prefixes = [`${group}:`, `${group.replace(/[^A-Za-z0-9_-]/g, '_')}__`];
+  // The last one is for skills of a server that has the name of a provider.
+  const prefixes = [`${group}:`, `${group.replace(/[^A-Za-z0-9_-]/g, '_')}__`, `${group}@mcp:`];
   const prefix = prefixes.find((one) => name.startsWith(one));
   if (prefix === undefined) return false;
   const subject = { name: name.slice(prefix.length), group };

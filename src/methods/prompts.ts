@@ -45,12 +45,10 @@ export function createPrompts(registry: Registry, showTo: ShowTo, { profileOf }:
   async function find(asked: unknown, peer: Peer): Promise<Prompt> {
     const name = nameParam('prompt', asked);
     const limit = profileOf(peer.client).nameLimit;
-    const known = findIn(await registry.ready(), name, limit);
-    const late = known ? undefined : await registry.lookAgain(name);
-    if (typeof late === 'string') throw internalError(`the server of "${echo(name)}" is not connected (${late})`);
-    const found = known ?? findIn(late ?? (await registry.complete()), name, limit);
-    if (!found) throw invalidParams(`unknown prompt "${echo(name)}"`);
-    return found;
+    const found = await registry.find(name, (snapshot) => findIn(snapshot, name, limit));
+    if (found.kind === 'found') return found.item;
+    if (found.kind === 'missing') throw invalidParams(`unknown prompt "${echo(name)}"`);
+    throw internalError(`the server of "${echo(name)}" is not connected (${found.state})`);
   }
 
   const getPrompt: Method = {

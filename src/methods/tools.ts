@@ -16,7 +16,6 @@ import type { PeerView, Views } from './views.ts';
 
 /** `own`: the server's own tools, in the order in which they are listed. */
 export function createTools(registry: Registry, own: readonly Tool[], showTo: ShowTo, views: Views) {
-  const ownTable = tableOf(own, []);
   const tables = perSnapshot(({ tools, servers }) => tableOf([...own, ...tools], servers));
   const lists = perSnapshot(
     (snapshot, view: PeerView) => listOf(showTo(snapshot, view.host.agent), tables(snapshot), view),
@@ -31,24 +30,19 @@ export function createTools(registry: Registry, own: readonly Tool[], showTo: Sh
       const args = params.arguments ?? {};
       if (!isObject(args)) throw invalidParams('arguments must be an object');
       const { nameLimit, agent } = views.profileOf(call.peer.client);
-      const isFresh = ownTable.find(name, nameLimit)?.fresh;
-      const find = (snapshot: Snapshot | undefined) => snapshot && tables(snapshot).find(name, nameLimit);
-      const run = (tool: Tool, snapshot: Snapshot) => tool.run(args, showTo(snapshot, agent), call);
-      const runLater = async () => {
-        const snapshot = await (isFresh ? registry.refresh('call') : registry.ready());
-        const tool = find(snapshot);
-        if (tool) return run(tool, snapshot);
-        const late = await registry.lookAgain(name);
-        if (typeof late === 'string')
-          return failure(`${echo(name)} could not be called: the server is not connected (${late})`);
-        const lateTool = find(late);
-        if (late && lateTool) return run(lateTool, late);
-        throw invalidParams(`unknown tool "${echo(name)}"`);
-      };
+      const find = (snapshot: Snapshot) => tables(snapshot).find(name, nameLimit);
+      const runIn = (tool: Tool, snapshot: Snapshot) => tool.run(args, showTo(snapshot, agent), call);
+      const run = (tool: Tool, snapshot: Snapshot) =>
+        tool.fresh ? registry.refresh('call').then((fresh) => runIn(tool, fresh)) : runIn(tool, snapshot);
       // Most tools are there: to wait for them all the same would take a tenth of the time of a call.
-      const current = isFresh ? undefined : registry.current();
-      const known = find(current);
-      return current && known ? run(known, current) : runLater();
+      const current = registry.current();
+      const known = current && find(current);
+      if (known) return run(known, current);
+      return registry.find(name, find).then((found) => {
+        if (found.kind === 'found') return run(found.item, found.snapshot);
+        if (found.kind === 'missing') throw invalidParams(`unknown tool "${echo(name)}"`);
+        return failure(`${echo(name)} could not be called: the server is not connected (${found.state})`);
+      });
     },
   };
 

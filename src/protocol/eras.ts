@@ -176,7 +176,7 @@ export function declaredIn(capabilities: unknown): Pick<Peer, 'capabilities' | '
 
 // --- internal ---
 
-const NEWEST_LEGACY = '2025-11-25';
+const [NEWEST_LEGACY = ''] = LEGACY_VERSIONS;
 // Only 2025-03-26 has them; 2024-11-05 does not mention them, and JSON-RPC itself allows them.
 const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
 const MODERN_ONLY: readonly string[] = ['server/discover', 'subscriptions/listen'];

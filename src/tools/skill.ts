@@ -82,17 +82,18 @@ export function withSkill(
   registry: Registry,
   use: (listed: ListedSkill, snapshot: Snapshot) => Promise<ToolOutcome>,
 ): ToolOutcome | Promise<ToolOutcome> {
-  const useIn = (current: Snapshot, resolution: Resolution) => {
-    if (resolution.kind === 'found') return use(resolution, current);
-    if (resolution.kind === 'ambiguous') return failure(ambiguityOf(name, resolution.ids));
-    return failure(absenceOf(name, current));
+  const find = ({ names }: Snapshot) => {
+    const resolution = names.resolve(name);
+    return resolution.kind === 'missing' ? undefined : resolution;
   };
-  const known = snapshot.names.resolve(name);
-  if (known.kind !== 'missing') return useIn(snapshot, known);
-  return registry.lookAgain(name.trim()).then((late) => {
-    if (typeof late === 'string')
-      return failure(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${late})`);
-    return late ? useIn(late, late.names.resolve(name)) : useIn(snapshot, known);
+  const useIn = (current: Snapshot, resolution: Exclude<Resolution, { kind: 'missing' }>) =>
+    resolution.kind === 'found' ? use(resolution, current) : failure(ambiguityOf(name, resolution.ids));
+  const known = find(snapshot);
+  if (known) return useIn(snapshot, known);
+  return registry.find(name.trim(), find).then((found) => {
+    if (found.kind === 'found') return useIn(found.snapshot, found.item);
+    if (found.kind === 'missing') return failure(absenceOf(name, snapshot));
+    return failure(`Skill '${echo(name)}' cannot be loaded: the server is not connected (${found.state})`);
   });
 }
 

@@ -5,7 +5,7 @@
 import type { Registry } from '../catalog/registry.ts';
 import type { Log } from '../log.ts';
 import type { Tool } from '../model.ts';
-import type { ToolName } from './instructions.ts';
+import { ownToolNames, type ToolName } from './instructions.ts';
 import { listTool } from './list.ts';
 import { readTool } from './read.ts';
 import { searchTool } from './search.ts';
@@ -18,11 +18,7 @@ export function createOwnTools(
   cwd: string,
   log: Log,
 ): readonly Tool[] {
-  const table: readonly (readonly [ToolName, Tool])[] = [
-    ['list', listTool(cwd)],
-    ['skill', skillTool(registry, log)],
-    ['search', searchTool(cwd)],
-    ['read', readTool(registry)],
-  ];
-  return table.filter(([name]) => wanted === 'auto' || wanted.includes(name)).map(([, tool]) => tool);
+  const names = ownToolNames(wanted);
+  const all = [listTool(cwd), skillTool(registry, log), searchTool(cwd), readTool(registry)];
+  return all.filter(({ name }) => names.includes(name));
 }

@@ -176,12 +176,14 @@ test('lists, and names that are not known yet, wait for late sources; calls of k
       registry.lookUp((now) => now),
     ),
     wait('call', registry.ready()),
-    wait('late', registry.lookAgain('late:tool')),
+    wait(
+      'late',
+      registry.find('late:tool', () => undefined).then((f) => (f.kind === 'missing' ? f.snapshot : f.kind)),
+    ),
   ];
   await registry.refresh('first');
   await registry.refresh('call');
   assert.deepEqual(settled.toSorted(), ['call: 0', 'known: 0']);
-  assert.equal(await registry.lookAgain('other'), undefined);
   gate.open();
   await Promise.all(waiting);
   assert.deepEqual(settled.slice(2).toSorted(), ['late: 1', 'list: 1', 'missing: 1']);

@@ -96,7 +96,7 @@ function countAsking(registry: Registry): { asked(): number; readonly counting: 
     ready: () => one(registry.ready),
     complete: () => one(registry.complete),
     lookUp: (look) => one(() => registry.lookUp(look)),
-    lookAgain: (name) => one(() => registry.lookAgain(name)),
+    find: (name, look) => one(() => registry.find(name, look)),
     refresh: (reason) => one(() => registry.refresh(reason)),
   };
   return { asked: () => count, counting };

@@ -4,10 +4,11 @@
  * Always true: an entry replaces an earlier entry of its name as a whole; a project file that is not trusted changes nothing.
  */
 import { platform as platformOf } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { ParsedFile } from '../../files/parsed.ts';
 import { isBelow, isSameDirectory, watchEntry } from '../../files/stats.ts';
 import type { Problem } from '../../model.ts';
+import { expandHome } from '../../skills/roots.ts';
 import { configOf, type InactiveState, inactiveConfig, renamed, type UpstreamConfig } from './entries.ts';
 import { SERVER_KEYS } from './formats.ts';
 import { HOSTS, hostFiles, type System } from './hosts.ts';
@@ -124,7 +125,7 @@ function sourcesOf(options: FileOptions): readonly ConfigSource[] {
     { files: [{ paths: [join(home, PROJECT_FILE)], read: own }], isOfHost: false },
     { files: ofProject([projectFile(cwd)]), isOfHost: false },
     ...imported,
-    ...configFiles.map((file) => ({ files: [{ paths: [resolve(cwd, file)], read: own }], isOfHost: true })),
+    ...configFiles.map((file) => ({ files: [{ paths: [expandHome(options, file)], read: own }], isOfHost: true })),
   ];
 }
 

@@ -47,15 +47,12 @@ function createReaders(
   digestOf: (bytes: Buffer) => ServerFile['digest'],
 ): Read {
   const projects = projectPaths(cwd);
-  const caches = new Map<string, ReturnType<typeof createFileCache<ServerFile>>>();
+  const read = createFileCache(maxBytes, (bytes, path) => ({
+    ...serversIn(parseObject(bytes, path), { path, projects }),
+    digest: digestOf(bytes),
+  }));
   return (path) => {
-    const parse = (bytes: Buffer) => {
-      const servers = serversIn(parseObject(bytes, path), { path, projects });
-      return { ...servers, digest: digestOf(bytes) };
-    };
-    const cache = caches.get(path) ?? createFileCache(maxBytes, parse);
-    caches.set(path, cache);
-    const file = cache(path, links);
+    const file = read(path, links);
     const isDirectory = file.fault?.step === 'read' && kindAt(path) === 'directory';
     return isDirectory ? { ...file, fault: DIRECTORY } : file;
   };

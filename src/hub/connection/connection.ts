@@ -5,7 +5,7 @@
 import type { Hops } from '../../hops.ts';
 import type { Log } from '../../log.ts';
 import type { LogMessage } from '../../model.ts';
-import type { Id, LogLevel, RpcError } from '../../protocol/index.ts';
+import type { Client, Id, LogLevel, RpcError } from '../../protocol/index.ts';
 import type { Environment } from './command.ts';
 import type { ProcessGroups } from './process.ts';
 
@@ -15,7 +15,7 @@ export interface HubContext {
   readonly env: Environment;
   readonly processGroups: ProcessGroups;
   /** What servers are told about us. */
-  readonly client: Implementation;
+  readonly client: Client;
   readonly hops: Hops;
   readonly log: Log;
   /** Milliseconds without a message after which a server is pinged. */
@@ -26,11 +26,6 @@ export interface HubContext {
   changed(name: string): void;
   /** Logs a text without the server's secrets. */
   debug(text: string): void;
-}
-
-export interface Implementation {
-  readonly name: string;
-  readonly version: string;
 }
 
 export type HeaderFields = Readonly<Record<string, string>>;

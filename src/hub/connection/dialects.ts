@@ -2,8 +2,17 @@
  * The two generations of MCP, seen from the client's side, as two values of one type: what requests carry, and what
  * results are freed of. The server's side is in protocol/eras.ts; handshake.ts finds out which one a server speaks.
  */
-import { encodeHeader, HEADERS, isObject, META, metaOf, NAME_PARAMS, type Params } from '../../protocol/index.ts';
-import type { HeaderFields, Implementation } from './connection.ts';
+import {
+  type Client,
+  encodeHeader,
+  HEADERS,
+  isObject,
+  META,
+  metaOf,
+  NAME_PARAMS,
+  type Params,
+} from '../../protocol/index.ts';
+import type { HeaderFields } from './connection.ts';
 
 export type DialectName = 'modern' | 'legacy';
 
@@ -24,7 +33,7 @@ export interface Dialect {
   headers(method: string, params: Params): HeaderFields;
 }
 
-export function modernDialect(version: string, client: Implementation): Dialect {
+export function modernDialect(version: string, client: Client): Dialect {
   return {
     name: 'modern',
     version,

@@ -6,6 +6,7 @@
 import { codeOf } from '../../files/stats.ts';
 import { asError } from '../../log.ts';
 import {
+  type Client,
   HEADERS,
   isObject,
   LEGACY_VERSIONS,
@@ -18,7 +19,7 @@ import {
 } from '../../protocol/index.ts';
 import { cut, visibleLine } from '../../text.ts';
 import { afterAnswers, pause } from '../../wait.ts';
-import { HttpError, type Implementation, REFUSALS, UpstreamError } from './connection.ts';
+import { HttpError, REFUSALS, UpstreamError } from './connection.ts';
 import { type Dialect, legacyDialect, modernDialect } from './dialects.ts';
 import { MAX_NAME, PROBE_MS, SILENCE_MS } from './limits.ts';
 import type { RequestOptions } from './pending.ts';
@@ -26,7 +27,7 @@ import type { RpcClient } from './rpc-client.ts';
 
 export interface Negotiated {
   readonly dialect: Dialect;
-  readonly server: Implementation;
+  readonly server: Client;
   readonly capabilities: Capabilities;
 }
 
@@ -36,7 +37,7 @@ export type Capabilities = ReadonlySet<string>;
 /** `timeout`: for each request. `isLegacy`: the server is known to speak the legacy dialect. */
 export async function shakeHands(
   rpc: RpcClient,
-  client: Implementation,
+  client: Client,
   timeout: number,
   isLegacy: boolean,
 ): Promise<Negotiated> {
@@ -84,7 +85,7 @@ function ask(rpc: RpcClient, dialect: Dialect, method: string, options: RequestO
  * Settles when a server ignores `server/discover`, as old ones may: it answers a later ping, or nothing for long. One that
  * is still starting answers `server/discover` first. The ping is modern, so that it does not count as a legacy handshake.
  */
-async function whenIgnored(rpc: RpcClient, client: Implementation, signal: AbortSignal): Promise<void> {
+async function whenIgnored(rpc: RpcClient, client: Client, signal: AbortSignal): Promise<void> {
   await pause(PROBE_MS, signal);
   const dialect = modernDialect(newest, client);
   await ask(rpc, dialect, 'ping', { timeout: SILENCE_MS, signal }).catch(() => {});
@@ -92,7 +93,7 @@ async function whenIgnored(rpc: RpcClient, client: Implementation, signal: Abort
   await afterAnswers();
 }
 
-async function discover(rpc: RpcClient, client: Implementation, options: RequestOptions): Promise<Negotiated> {
+async function discover(rpc: RpcClient, client: Client, options: RequestOptions): Promise<Negotiated> {
   const askIn = async (version: string) => {
     const dialect = modernDialect(version, client);
     return { dialect, result: await ask(rpc, dialect, 'server/discover', options) };
@@ -113,7 +114,7 @@ async function discover(rpc: RpcClient, client: Implementation, options: Request
   return negotiated(dialect, metaOf(result)[META.server], result.capabilities);
 }
 
-async function initialize(rpc: RpcClient, client: Implementation, options: RequestOptions): Promise<Negotiated> {
+async function initialize(rpc: RpcClient, client: Client, options: RequestOptions): Promise<Negotiated> {
   const [newestLegacy = ''] = LEGACY_VERSIONS;
   const params = { protocolVersion: newestLegacy, capabilities: {}, clientInfo: client };
   const { protocolVersion: version, serverInfo, capabilities } = await rpc.request('initialize', params, options);
