@@ -28,7 +28,7 @@ export interface Skill {
   readonly root: string;
   readonly directory: string;
   readonly file: string;
-  /** Its name keeps the naming rules and is that of its directory, as nearly always. May be left out. */
+  /** Its name is valid and equals that of its directory. May be left out. */
   readonly isRegular?: boolean;
   /** Equal for two paths of one real directory. */
   readonly place: string;

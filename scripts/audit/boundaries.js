@@ -36,7 +36,7 @@ const GROUPS = [
     title: 'The stdio server',
     onlyStdio: true,
     parts: [
-      { name: 'messages of the client', boundary: true, holds: below('protocol/', 'transports/stdio.ts') },
+      { name: 'messages of the client', boundary: true, holds: below('protocol/', 'transports/stdio') },
       {
         name: 'files on disk',
         boundary: true,

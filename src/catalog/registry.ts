@@ -1,6 +1,6 @@
 /**
  * The current snapshot, and the only assignment that replaces it.
- * Owns: when a new snapshot takes over, and waiting for sources that are late: no other file knows that one may be.
+ * Owns: when a new snapshot takes over, and waiting for sources that are late.
  * Leaves alone: its contents (snapshot.ts), when to refresh (triggers.ts).
  * Always true: a snapshot is frozen, and stays the same object while no source has changed; refreshes never overlap; a
  * source that fails keeps its last contribution; only lists wait for late sources, and names that are not known yet.
@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../wait.ts';
 import { FIRST_LISTS_MS } from './limits.ts';
 
 export interface Refreshed {
-  /** Why there was a look, which need not be why something was found. Several are separated by commas. */
+  /** Who asked for the refresh, separated by commas; a change that it finds may have another cause. */
   readonly reason: string;
   readonly before: Snapshot | undefined;
   readonly after: Snapshot;
@@ -64,7 +64,7 @@ export function createRegistry(
   const late = sources.filter((source) => source.arrived !== undefined);
   let haveArrived = late.length === 0;
   let current: Snapshot | undefined;
-  /** The same, for those who would wait: making a promise for each takes time. */
+  /** The same as a promise, made once. */
   let ready = first;
   /** Everything that the current snapshot is made from. */
   let last: readonly unknown[] = [];

@@ -6,6 +6,7 @@
  */
 import { type EncodedReply, EncodedResult, encode, encodeReply, errorReply } from './encode.ts';
 import {
+  CODE,
   headerMismatch,
   invalidEnvelope,
   laterClientNeeded,
@@ -187,8 +188,8 @@ const COMPLETE = 'complete';
  * parameter; a URL that a person must open first is something that a modern client cannot be asked for here.
  */
 const RETIRED_CODES: ReadonlyMap<number, number> = new Map([
-  [-32002, -32602],
-  [-32042, -32603],
+  [-32002, CODE.params],
+  [-32042, CODE.internal],
 ]);
 
 /** A legacy client that has not shaken hands. */

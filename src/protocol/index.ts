@@ -24,10 +24,12 @@ export {
   negotiate,
 } from './eras.ts';
 export {
+  CODE,
   headerMismatch,
   internalError,
   invalidParams,
   invalidRequest,
+  MCP_CODE,
   methodNotFound,
   missingCapability,
   parseError,

@@ -5,7 +5,7 @@
  * - `decode` never throws: a text that is not a message comes back as an `invalid` message that says why;
  * - a decoded message can be encoded again: it is nested no deeper than MAX_NESTING.
  */
-import { invalidEnvelope, invalidRequest, type MessageError, parseError } from './errors.ts';
+import { CODE, invalidEnvelope, invalidRequest, type MessageError, parseError } from './errors.ts';
 
 export type Id = string | number;
 export type Params = Readonly<Record<string, unknown>>;
@@ -125,7 +125,7 @@ function outcomeOf({ result, error }: Params): Response['outcome'] {
   const { code, message, data } = isObject(error) ? error : {};
   return {
     error: {
-      code: typeof code === 'number' ? code : -32603,
+      code: typeof code === 'number' ? code : CODE.internal,
       message: typeof message === 'string' ? message : 'an error without a message',
       data,
     },
@@ -163,7 +163,7 @@ function withoutDepth(message: Message): Message {
     case 'request':
       return { kind: 'invalid', id: message.id, error: invalidEnvelope(why) };
     case 'response':
-      return { ...message, outcome: { error: { code: -32603, message: why } } };
+      return { ...message, outcome: { error: { code: CODE.internal, message: why } } };
     case 'notification':
       return { ...message, params: NO_PARAMS };
     case 'invalid':

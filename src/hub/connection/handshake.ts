@@ -10,6 +10,7 @@ import {
   HEADERS,
   isObject,
   LEGACY_VERSIONS,
+  MCP_CODE,
   META,
   MODERN_VERSIONS,
   metaOf,
@@ -72,7 +73,6 @@ export function rpcErrorIn(error: unknown): RpcError | undefined {
 
 // --- internal ---
 
-const UNSUPPORTED_VERSION = -32022;
 const [newest = ''] = MODERN_VERSIONS;
 
 /** A request before the handshake is done. */
@@ -100,7 +100,7 @@ async function discover(rpc: RpcClient, client: Client, options: RequestOptions)
   };
   const { dialect, result } = await askIn(newest).catch((error: unknown) => {
     const { code, data } = rpcErrorIn(error) ?? {};
-    const supported: unknown = code === UNSUPPORTED_VERSION && isObject(data) ? data.supported : undefined;
+    const supported: unknown = code === MCP_CODE.version && isObject(data) ? data.supported : undefined;
     // Perhaps the one that it has just refused: then the server had a passing reason.
     const common = MODERN_VERSIONS.find((one) => Array.isArray(supported) && supported.includes(one));
     if (common === undefined) throw error;

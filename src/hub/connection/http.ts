@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../log.ts';
-import { HEADERS, type Id } from '../../protocol/index.ts';
+import { CODE, HEADERS, type Id } from '../../protocol/index.ts';
 import { pause } from '../../wait.ts';
 import {
   type Connection,
@@ -120,14 +120,12 @@ export class HttpConnection implements Connection {
 
 // --- internal ---
 
-const METHOD_NOT_FOUND = -32601;
-
 /**
  * The specification says 404; many servers send 400 without an id because they have not read the message. An error with
  * our request's id, or one that calls its method unknown, shows that the message was read.
  */
 function isUnknownSession({ status, body }: HttpError, id: Id | undefined): boolean {
-  if (body.id === id || body.rpc?.code === METHOD_NOT_FOUND) return false;
+  if (body.id === id || body.rpc?.code === CODE.method) return false;
   return status === 404 || (status === 400 && body.id === null);
 }
 

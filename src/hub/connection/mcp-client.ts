@@ -5,7 +5,7 @@
  * Always true: a client that could not be opened leaves no process, socket or timer behind.
  */
 import { HOPS_HEADER } from '../../hops.ts';
-import { HEADERS, isLogged, isObject, type LogLevel, type Params, RpcError } from '../../protocol/index.ts';
+import { CODE, HEADERS, isLogged, isObject, type LogLevel, type Params, RpcError } from '../../protocol/index.ts';
 import { backgroundDelay } from '../../wait.ts';
 import type { UpstreamConfig } from '../config/entries.ts';
 import {
@@ -78,7 +78,6 @@ export async function openMcpClient(
 
 // --- internal ---
 
-const METHOD_NOT_FOUND = -32601;
 const NOTIFYING: Sending = { notifyOnCancel: true };
 
 type Open = (events: ConnectionEvents) => Connection;
@@ -144,7 +143,7 @@ function createMcpClient(rpc: RpcClient, { dialect, server, capabilities }: Nego
       if (error instanceof RpcError) return;
       // An HTTP error may come from a proxy, unless it shows that the request was read or that the server counts requests.
       const isHttp = error instanceof HttpError;
-      if (!isHttp || (error.status !== 429 && error.body.rpc?.code !== METHOD_NOT_FOUND)) throw error;
+      if (!isHttp || (error.status !== 429 && error.body.rpc?.code !== CODE.method)) throw error;
     });
   }
 

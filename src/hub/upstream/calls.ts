@@ -6,9 +6,11 @@
 import { messageOf } from '../../log.ts';
 import {
   type Call,
+  CODE,
   internalError,
   isId,
   type LogLevel,
+  MCP_CODE,
   META,
   metaOf,
   type Params,
@@ -97,7 +99,7 @@ export function limitProgress(send: (params: Params) => void) {
 // --- internal ---
 
 // Invalid JSON, invalid request, header mismatch, missing client capability, unsupported protocol version.
-const CONNECTION_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32020, -32021, -32022]);
+const CONNECTION_CODES: ReadonlySet<number> = new Set([CODE.parse, CODE.request, ...Object.values(MCP_CODE)]);
 
 /** The params that the server gets. Most calls have nothing but their subject. */
 function paramsFor(subject: Params, params: Params, logLevel: LogLevel | undefined): Params {
@@ -110,5 +112,5 @@ function paramsFor(subject: Params, params: Params, logLevel: LogLevel | undefin
 
 /** An error of a server as our client gets it. A client takes the codes for a connection to be about its own with us. */
 function errorFor(error: RpcError): RpcError {
-  return CONNECTION_CODES.has(error.code) ? new RpcError(-32603, error.message, error.data) : error;
+  return CONNECTION_CODES.has(error.code) ? new RpcError(CODE.internal, error.message, error.data) : error;
 }

@@ -7,7 +7,7 @@
 import { sameItems } from '../../compare.ts';
 import { messageOf } from '../../log.ts';
 import type { Problem, PromptDefinition, ResourceDefinition, TemplateDefinition } from '../../model.ts';
-import { RpcError } from '../../protocol/index.ts';
+import { CODE, RpcError } from '../../protocol/index.ts';
 import { createFilter } from '../../skills/filter.ts';
 import { printable } from '../../text.ts';
 import { backgroundDelay } from '../../wait.ts';
@@ -102,7 +102,6 @@ export function mergeListings(before: Listing, after: Listing): Listing {
 
 const NAMES = Object.keys(KINDS) as readonly Name[];
 const NO_LIST: List<never> = { items: [], faults: [], ttlMs: Number.POSITIVE_INFINITY };
-const METHOD_NOT_FOUND = -32601;
 
 /** The list, or what is used instead when the request fails. A server that does not know the method has an empty list. */
 async function listOne(name: Name, request: ListRequest): Promise<List<unknown>> {
@@ -128,7 +127,7 @@ async function listOne(name: Name, request: ListRequest): Promise<List<unknown>>
     // respond during a call; whether the server is alive is for the health check to find out.
     const isPassing = error instanceof RpcError || error instanceof HttpError || error instanceof UpstreamError;
     if (need === 'must' && (isFirst || !isPassing)) throw error;
-    const isUnknown = error instanceof RpcError && error.code === METHOD_NOT_FOUND;
+    const isUnknown = error instanceof RpcError && error.code === CODE.method;
     const kept = isUnknown || last[name].length === 0 ? '' : ', the last list is kept';
     const faults = [`${method} failed${kept}: ${messageOf(error)}`];
     return isUnknown ? { ...NO_LIST, faults } : { items: last[name], faults, ttlMs: 0 };
