@@ -98,7 +98,7 @@ function createChangeCollector(changed: (reason: string) => void) {
   let deadline = 0;
   const end = () => {
     // Not as the cause: such a refresh may be the first to find an edited skill.
-    changed(shorten(`after server ${[...names].join(', ')}`, MAX_REASON));
+    changed(shorten(`after server ${[...names].join(' and ')}`, MAX_REASON));
     names.clear();
   };
   return {

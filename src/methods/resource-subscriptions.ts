@@ -61,11 +61,11 @@ export function createResourceSubscriptions<S extends ResourceSubscriber>(isDue:
     },
     async compare(present: readonly S[], after: Snapshot, reason: string): Promise<void> {
       const pace = createPacer();
-      const looks = new Map<string, Look>();
+      const observed = new Map<string, Observed>();
       for (const subscriber of present)
         for (const [uri, subscription] of subscriber.isOpen ? subscriber.resources : []) {
           await pace();
-          const { found, state } = lookAt(after, uri, looks);
+          const { found, state } = observe(after, uri, observed);
           const [old, now] = [await subscription.state, await state];
           if (old === now || subscriber.resources.get(uri) !== subscription) continue;
           subscription.state = now;
@@ -82,16 +82,16 @@ export function createResourceSubscriptions<S extends ResourceSubscriber>(isDue:
 const ANNOUNCED = 'resource changed (announced by its server)';
 
 /** What there is at a URI after a refresh, and its state. */
-interface Look {
+interface Observed {
   readonly found: Subscribable | undefined;
   readonly state: Promise<unknown> | undefined;
 }
 
-/** `looks`: those of this refresh, by the resources' own URIs. */
-function lookAt(after: Snapshot, uri: string, looks: Map<string, Look>): Look {
+/** `known`: those of this refresh, by the resources' own URIs. */
+function observe(after: Snapshot, uri: string, known: Map<string, Observed>): Observed {
   const found = subscribableAt(after, uri);
   const key = found?.uri ?? uri;
-  const look = looks.get(key) ?? { found, state: found?.state() };
-  looks.set(key, look);
-  return look;
+  const one = known.get(key) ?? { found, state: found?.state() };
+  known.set(key, one);
+  return one;
 }
