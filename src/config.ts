@@ -5,7 +5,6 @@
  */
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
-import { DEFAULT_INTERVAL_MS } from './catalog/limits.ts';
 import { createLog } from './log.ts';
 import type { HostOptions } from './methods/host-profiles.ts';
 import type { Source } from './model.ts';
@@ -37,8 +36,8 @@ export const DEFAULTS = {
   exclude: [] as readonly string[],
   /** Whether there are a timer and a watcher. */
   autoRefresh: true,
-  /** Milliseconds between two timed refreshes. */
-  refreshInterval: DEFAULT_INTERVAL_MS as number,
+  /** Milliseconds between two timed refreshes; 30,000, and ten times that while everything is watched. */
+  refreshInterval: undefined as number | undefined,
   watch: true,
   dedupe: false,
   followSymlinks: false,
@@ -93,7 +92,7 @@ export function settingsFrom(options: SkillwireOptions): Settings {
 /** A value of the kind that each option takes: its default, if it has one. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   ...DEFAULTS,
-  ...{ root: '', pluginsFile: '', pluginsRoot: '', descriptionBudget: 1, commandLine: () => '' },
+  ...{ root: '', pluginsFile: '', pluginsRoot: '', refreshInterval: 1, descriptionBudget: 1, commandLine: () => '' },
 };
 /** The only texts that an option takes. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {

@@ -145,6 +145,8 @@ export interface Source {
   load(): Promise<Contribution>;
   /** The directories to watch, as of the last load; the same object while they have not changed. */
   watched?(): readonly Watched[];
+  /** Whether `watched` has all that `load` depends on: while no watch reports anything, nothing has changed. */
+  isFullyWatched?(): boolean;
   /** Whether the last load found a file that was being written: the source is then loaded again soon. */
   isUnsettled?(): boolean;
   /** Resolves when the source has everything that it has at the start. The first lists wait for it, up to a second. */

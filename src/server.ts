@@ -95,6 +95,7 @@ function lateSkills(settings: Settings): Source {
       return opened.load();
     },
     watched: () => opened?.watched?.() ?? [],
+    isFullyWatched: () => opened?.isFullyWatched?.() ?? false,
     isUnsettled: () => opened?.isUnsettled?.() ?? false,
   };
 }

@@ -87,6 +87,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
 const SOURCE_METHODS: Readonly<Record<Exclude<keyof Source, 'name'>, 'needed' | 'optional'>> = {
   load: 'needed',
   watched: 'optional',
+  isFullyWatched: 'optional',
   isUnsettled: 'optional',
   arrived: 'optional',
   explain: 'optional',

@@ -4,6 +4,8 @@
 export const FIRST_LISTS_MS = 1000;
 /** Between two timed refreshes: the contract's number. */
 export const DEFAULT_INTERVAL_MS = 30_000;
+/** The same while everything is watched: looking at a thousand skills takes 20 ms each time. */
+export const WATCHED_INTERVAL_MS = 300_000;
 /** A burst of file changes is over when this long nothing has changed. */
 export const DEBOUNCE_MS = 500;
 /** A burst that goes on longer causes a refresh all the same: one file may be written to without a pause. */

@@ -2,22 +2,29 @@
  * What starts a refresh: a timer, which finds every change, a watcher, which finds most of them sooner, and a source that
  * says so. Owns: the timers. Leaves alone: the refresh (registry.ts), watching directories (watcher.ts).
  * Always true: a burst of changes causes one refresh, after its last change, and a change is looked at no later than
- * LONGEST_BURST_MS after it; the timer waits for nothing, because not all that a scan depends on can be watched; nothing
- * here keeps the process alive.
+ * LONGEST_BURST_MS after it; the timer waits for nothing, and is spared only while all that the sources depend on is
+ * watched; nothing here keeps the process alive.
  */
 import { sameItems } from '../compare.ts';
 import { type Log, stackOf } from '../log.ts';
 import type { Source, Watched } from '../model.ts';
 import { type Clock, systemClock } from '../wait.ts';
-import { DEBOUNCE_MS, LONGEST_BURST_MS, LONGEST_UNSETTLED_MS, UNSETTLED_MS } from './limits.ts';
+import {
+  DEBOUNCE_MS,
+  DEFAULT_INTERVAL_MS,
+  LONGEST_BURST_MS,
+  LONGEST_UNSETTLED_MS,
+  UNSETTLED_MS,
+  WATCHED_INTERVAL_MS,
+} from './limits.ts';
 import type { Registry } from './registry.ts';
-import { createWatcher, type Watch } from './watcher.ts';
+import { createWatcher, type WatchSystem } from './watcher.ts';
 
 export interface TriggerOptions {
   /** False: no timer and no watcher. */
   readonly autoRefresh: boolean;
-  /** Milliseconds between two refreshes by the timer. */
-  readonly refreshInterval: number;
+  /** Undefined: DEFAULT_INTERVAL_MS, and WATCHED_INTERVAL_MS while everything is watched. */
+  readonly refreshInterval: number | undefined;
   readonly watch: boolean;
 }
 
@@ -28,7 +35,7 @@ export function createTriggers(
   { autoRefresh, refreshInterval, watch }: TriggerOptions,
   log: Log,
   clock: Clock = systemClock,
-  startWatch?: Watch,
+  system?: WatchSystem,
 ): { begin(): void; stop(): void; refresh(cause: string): void } {
   /** When the first change since the last refresh was seen. */
   let burstStart: number | undefined;
@@ -56,15 +63,21 @@ export function createTriggers(
     const rest = burstStart + LONGEST_BURST_MS - clock.now();
     refreshIn(Math.max(0, Math.min(DEBOUNCE_MS, rest)), 'watch');
   };
-  const watcher = watch ? createWatcher(onChange, log, startWatch) : undefined;
+  const watcher = watch ? createWatcher(onChange, log, system) : undefined;
+  let lastRefresh = clock.now();
   const tick = () => {
-    refresh('timer');
+    const isSpared =
+      refreshInterval === undefined && watcher?.isReliable() && sources.every((source) => source.isFullyWatched?.());
+    if (isSpared && clock.now() - lastRefresh < WATCHED_INTERVAL_MS)
+      log.info('refresh (timer): the watches saw no change');
+    else refresh('timer');
     startTick();
   };
-  const startTick = () => void timers.set('timer', clock.timer(refreshInterval, tick));
+  const startTick = () => void timers.set('timer', clock.timer(refreshInterval ?? DEFAULT_INTERVAL_MS, tick));
   let watched: readonly (readonly Watched[] | undefined)[] = [];
   let unsettledInRow = 0;
   const look = () => {
+    lastRefresh = clock.now();
     const isUnsettled = sources.some((source) => source.isUnsettled?.());
     if (isUnsettled) refreshIn(Math.min(UNSETTLED_MS * 2 ** unsettledInRow, LONGEST_UNSETTLED_MS), 'settling');
     else cancel('settling');

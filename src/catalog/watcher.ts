@@ -5,7 +5,7 @@
  * change between a directory's scan and its watch is not missed: `onChange` is called when new watches are set; when the
  * system has no more watches, one warning is logged and all of them are closed.
  */
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, statfsSync, watch } from 'node:fs';
 import { createPacer } from '../files/pace.ts';
 import { codeOf, sameWatched } from '../files/stats.ts';
 import { type Log, messageOf } from '../log.ts';
@@ -13,10 +13,18 @@ import type { Watched } from '../model.ts';
 import { backgroundDelay } from '../wait.ts';
 import { FIRST_WATCH_DELAY_MS } from './limits.ts';
 
-export type Watch = typeof watch;
+/** What the system does with directories. */
+export interface WatchSystem {
+  readonly watch: typeof watch;
+  /** Whether the directory is on a file system that only this machine writes to. */
+  isLocal(directory: string): boolean;
+}
 
-export function createWatcher(onChange: () => void, log: Log, startWatch: Watch = watch) {
+export function createWatcher(onChange: () => void, log: Log, system: WatchSystem = { watch, isLocal }) {
   const watches = new Map<string, FSWatcher>();
+  /** Those that report nothing more; most often the directory is gone. */
+  const failed = new Set<FSWatcher>();
+  const localDevices = new Map<number, boolean>();
   let wanted: readonly Watched[] = [];
   /** What the watches are set for, by directory. */
   let current: ReadonlyMap<string, Watched> = new Map();
@@ -32,14 +40,17 @@ export function createWatcher(onChange: () => void, log: Log, startWatch: Watch 
       if (name === null || names.includes(name)) onChange();
     };
   };
-  // Most often the directory is gone, which the next refresh finds.
-  const onError = () => {};
+  function onError(this: FSWatcher): void {
+    failed.add(this);
+  }
 
-  function add({ directory, only }: Watched): void {
+  function add({ directory, only, identity }: Watched): void {
     try {
-      const one = startWatch(directory, { persistent: false }, listenerFor(only));
+      const one = system.watch(directory, { persistent: false }, listenerFor(only));
       one.on('error', onError);
       watches.set(directory, one);
+      const device = identity?.dev;
+      if (device !== undefined && !localDevices.has(device)) localDevices.set(device, system.isLocal(directory));
     } catch (error) {
       // Any other directory is gone or may not be watched: the timer finds its changes.
       if (!['ENOSPC', 'EMFILE'].includes(codeOf(error))) return;
@@ -50,6 +61,7 @@ export function createWatcher(onChange: () => void, log: Log, startWatch: Watch 
 
   function drop(directory: string, one: FSWatcher): void {
     one.close();
+    failed.delete(one);
     watches.delete(directory);
   }
 
@@ -69,7 +81,7 @@ export function createWatcher(onChange: () => void, log: Log, startWatch: Watch 
     let added = 0;
     for (const [directory, one] of watches) {
       const [last, next] = [before.get(directory), current.get(directory)];
-      if (!last || !next || !sameWatched(last, next)) drop(directory, one);
+      if (!last || !next || failed.has(one) || !sameWatched(last, next)) drop(directory, one);
     }
     for (const [directory, target] of current) {
       if (isClosed) return;
@@ -86,6 +98,13 @@ export function createWatcher(onChange: () => void, log: Log, startWatch: Watch 
   }
 
   return {
+    /** Whether every directory that exists is watched, on file systems that report all changes. */
+    isReliable(): boolean {
+      if (isBusy || isClosed || failed.size > 0 || current.size === 0) return false;
+      for (const [directory, { identity }] of current)
+        if (identity && !(watches.has(directory) && localDevices.get(identity.dev))) return false;
+      return true;
+    },
     /** From now on these directories are watched, and no others. */
     follow(targets: readonly Watched[]): void {
       wanted = targets;
@@ -96,6 +115,27 @@ export function createWatcher(onChange: () => void, log: Log, startWatch: Watch 
 }
 
 // --- internal ---
+
+/** File systems of Linux that only this machine writes to, by the number that statfs gives. */
+const LOCAL_TYPES: ReadonlySet<number> = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x5846_5342, // XFS
+  0x9123_683e, // Btrfs
+  0xf2f5_2010, // F2FS
+  0x2fc1_2fc1, // ZFS
+  0xca45_1a4e, // bcachefs
+  0x0102_1994, // tmpfs
+  0x794c_7630, // overlayfs, as in containers
+]);
+
+/** A file system that is not known to be local may be shared with machines whose changes are not reported here. */
+function isLocal(directory: string): boolean {
+  try {
+    return LOCAL_TYPES.has(statfsSync(directory).type);
+  } catch {
+    return false; // It is gone, or the system does not tell.
+  }
+}
 
 // No name can contain it.
 const BETWEEN_NAMES = '/';

@@ -3,7 +3,7 @@
  * Owns: names, defaults and help texts. Leaves alone: parsing (parse.ts), the options of HTTP, the hub and the other
  * commands (all-options.ts), what the program does with the values.
  */
-import { DEFAULT_INTERVAL_MS } from '../catalog/limits.ts';
+import { DEFAULT_INTERVAL_MS, WATCHED_INTERVAL_MS } from '../catalog/limits.ts';
 import { DEFAULT_BUDGET, GENERAL_BUDGET } from '../methods/host-profiles.ts';
 import { TOOL_NAMES } from '../tools/instructions.ts';
 
@@ -42,10 +42,11 @@ export const FIND_OPTIONS = {
 
 /** How they are served. */
 export const SERVE_OPTIONS = {
-  'refresh-interval': value('MS', 'Milliseconds between two scans of the directories.', {
-    default: String(DEFAULT_INTERVAL_MS),
-    least: 1,
-  }),
+  'refresh-interval': value(
+    'MS',
+    `Milliseconds between two scans of the directories (${DEFAULT_INTERVAL_MS}; ${WATCHED_INTERVAL_MS} while everything is watched).`,
+    { least: 1 },
+  ),
   'no-refresh': flag('No timer and no watcher: scan at the start, and when skills are listed or searched by tool.'),
   'no-watch': flag('Rely on the timer alone.'),
   names: value('auto|plain|safe', 'How tool names are spelled; auto follows the client.', { default: 'auto' }),

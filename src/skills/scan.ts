@@ -25,6 +25,8 @@ export function createScanner(clock: Clock = systemClock) {
     const files: SkillFile[] = [];
     const changed: SkillFile[] = [];
     const directories: Watched[] = [];
+    /** Whether a link was followed. Where it leads may change without a change of what is watched. */
+    let hasLinks = false;
     const problems: Problem[] = [];
     for (const root of roots) {
       const key = JSON.stringify(root);
@@ -33,7 +35,10 @@ export function createScanner(clock: Clock = systemClock) {
       const start = before?.get(key) ?? startOf(root);
       next.set(key, start);
       const walk = await walkRoot(root, start, pace);
-      for (const one of walk.directories) directories.push(one);
+      for (const one of walk.directories) {
+        directories.push(one);
+        if (one.real !== one.directory) hasLinks = true;
+      }
       for (const problem of walk.problems) problems.push(problem);
       for (const file of walk.skills) {
         files.push(file);
@@ -77,7 +82,7 @@ export function createScanner(clock: Clock = systemClock) {
       if (skill) skills.push(skill);
       if (problem) problems.push(problem);
     }
-    return { skills, problems, directories, unsettled };
+    return { skills, problems, directories, hasLinks, unsettled };
   };
 }
 

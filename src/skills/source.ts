@@ -21,14 +21,20 @@ export function createSkillSource(options: SkillSourceOptions): Source {
   let last: Required<Pick<Contribution, 'skills' | 'problems'>> = { skills: [], problems: [] };
   let watched: readonly Watched[] = [];
   let isUnsettled = false;
+  /** The roots of the last load, when their directories are all that it depended on. */
+  let watchedRoots: string | undefined;
 
   return {
     name: 'skills',
     async load() {
       const plugins = findPlugins();
-      const roots = [...findRoots(options), ...plugins.roots];
+      const own = findRoots(options);
+      const roots = [...own, ...plugins.roots];
       const found = await scan(roots);
       isUnsettled = found.unsettled;
+      // Of a plugin, the manifest and the files below its skills are not watched.
+      const isWatched = !found.hasLinks && plugins.roots.length === 0;
+      watchedRoots = isWatched ? JSON.stringify(own) : undefined;
       // A root, or the directory around it, may appear or disappear.
       const above = roots.flatMap(({ directory }) => [directory, dirname(directory)]).map(watchEntry);
       const nowWatched = [...found.directories, ...above, ...plugins.watched];
@@ -39,6 +45,8 @@ export function createSkillSource(options: SkillSourceOptions): Source {
       return last;
     },
     watched: () => watched,
+    // A directory of another provider may be new.
+    isFullyWatched: () => watchedRoots !== undefined && watchedRoots === JSON.stringify(findRoots(options)),
     isUnsettled: () => isUnsettled,
   };
 }

@@ -5,13 +5,14 @@ import { createRegistry } from '../../src/catalog/registry.ts';
 // Loaded before the first refresh needs it, which would wait for the file system otherwise.
 import '../../src/catalog/snapshot.ts';
 import { createTriggers } from '../../src/catalog/triggers.ts';
-import type { Watch } from '../../src/catalog/watcher.ts';
+import type { WatchSystem } from '../../src/catalog/watcher.ts';
 import { settingsFrom } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
 import type { Source } from '../../src/model.ts';
 import { createTestClock } from '../harness/clock.ts';
 
 /** A registry that counts how often its one source is loaded, under the triggers of these options. */
-function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Source> = {}) {
+function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Source> = {}, isLocal = true) {
   let loads = 0;
   const source = {
     name: 'test',
@@ -29,8 +30,8 @@ function counted(options: Parameters<typeof settingsFrom>[0], more: Partial<Sour
     change = () => listener('change', 'file');
     return Object.assign(new EventEmitter(), { close: () => {} });
   };
-  const startWatch = watch as unknown as Watch;
-  const { begin, stop, refresh } = createTriggers(registry, [source], settings, settings.log, clock, startWatch);
+  const system = { watch, isLocal: () => isLocal } as unknown as WatchSystem;
+  const { begin, stop, refresh } = createTriggers(registry, [source], settings, settings.log, clock, system);
   begin();
   return {
     registry,
@@ -85,21 +86,23 @@ test('a file that keeps changing causes refreshes at growing distances, up to 8 
   stop();
 });
 
-const WATCHED = { watched: () => WATCHES };
 const WATCHES = [{ directory: '/a', identity: { dev: 1, ino: 7, birthtimeMs: 0 } }];
 
 /** Triggers whose one directory is watched, after the first refreshes. */
-async function watching(options: { readonly refreshInterval?: number }) {
-  const one = counted(options, WATCHED);
+async function watching(refreshInterval: number | undefined, isLocal = true, isFullyWatched?: boolean) {
+  const lines: string[] = [];
+  const log = createLog((line) => void lines.push(line), 'info');
+  const more = isFullyWatched === undefined ? {} : { isFullyWatched: () => isFullyWatched };
+  const one = counted({ refreshInterval, log }, { watched: () => WATCHES, ...more }, isLocal);
   await one.registry.refresh('first');
   while (!one.isWatching()) await new Promise((done) => setTimeout(done, 5));
   await new Promise((done) => setImmediate(done));
   await one.clock.advance(1000); // New watches count as a change.
-  return { ...one, first: one.loads() };
+  return { ...one, lines, first: one.loads() };
 }
 
 test('a burst of changes causes one refresh, after its last change', async () => {
-  const { clock, change, loads, first, stop } = await watching({ refreshInterval: 100_000 });
+  const { clock, change, loads, first, stop } = await watching(100_000);
   for (let nth = 0; nth < 5; nth++) {
     change();
     await clock.advance(300);
@@ -113,7 +116,7 @@ test('a burst of changes causes one refresh, after its last change', async () =>
 });
 
 test('a file that is written all the time delays a refresh by two seconds at most, and the timer not at all', async () => {
-  const { clock, change, loads, first, stop } = await watching({ refreshInterval: 30_000 });
+  const { clock, change, loads, first, stop } = await watching(30_000);
   const seen: number[] = [];
   for (let time = 0; time < 10_000; time += 200) {
     change();
@@ -131,15 +134,32 @@ test('a file that is written all the time delays a refresh by two seconds at mos
   stop();
 });
 
-test('the timer looks every 30 seconds, also while every directory is watched', async () => {
-  const { clock, loads, first, stop } = await watching({});
-  await clock.advance(90_000);
-  assert.equal(loads(), first + 3);
+test('while everything is watched, the timer looks every five minutes, and says every 30 seconds that it does not', async () => {
+  const { clock, loads, first, lines, stop } = await watching(undefined, true, true);
+  await clock.advance(270_000);
+  assert.equal(loads(), first);
+  assert.equal(lines.filter((line) => /refresh \(timer\): the watches saw no change/.test(line)).length, 9);
+  await clock.advance(60_000);
+  assert.equal(loads(), first + 1);
   stop();
 });
 
+test('a file system of other machines, a source with more than is watched, and an interval that the user gives, are looked at that often', async () => {
+  for (const [interval, isLocal, isFullyWatched] of [
+    [undefined, false, true],
+    [undefined, true, false],
+    [undefined, true, undefined],
+    [30_000, true, true],
+  ] as const) {
+    const { clock, loads, first, stop } = await watching(interval, isLocal, isFullyWatched);
+    await clock.advance(90_000);
+    assert.equal(loads(), first + 3);
+    stop();
+  }
+});
+
 test('a refresh for a server that comes after an edit names the watcher too (13.17)', async () => {
-  const { clock, registry, refresh, change, stop } = await watching({ refreshInterval: 100_000 });
+  const { clock, registry, refresh, change, stop } = await watching(100_000);
   const reasons: string[] = [];
   registry.onRefresh(({ reason }) => void reasons.push(reason));
   refresh('after server up');
