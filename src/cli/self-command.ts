@@ -15,19 +15,25 @@ export interface Running {
   readonly path: string;
 }
 
-/** An installed package is named; a file of a checkout, or a copy, has its absolute path. */
-export function selfCommand(running: Running = runningNow()): readonly [command: string, ...args: string[]] {
+/**
+ * The name where that is this file in PATH, `npx` where the program is in npx's cache, else the absolute path of the file.
+ * `withoutPath`: for a client that does not have the PATH of the user's shell.
+ */
+export function selfCommand(
+  running: Running = runningNow(),
+  withoutPath = false,
+): readonly [command: string, ...args: string[]] {
   const { execPath, platform } = running;
   const file = tryRealPath(running.file) ?? running.file;
-  if (!INSTALLED.test(file)) {
-    const runtime = basename(execPath).replace(/\.exe$/i, '');
-    // Another runtime of that name may come first in PATH: then the path of this one is safe.
-    const command = isFirstInPath(basename(execPath), execPath, running) ? runtime : execPath;
-    return [command, ...(runtime === 'deno' ? ['run', '-A'] : []), file];
-  }
   // Not every client starts a script (.cmd) of Windows by itself.
-  if (platform === 'win32') return ['cmd', '/c', 'npx', '-y', 'skillwire'];
-  return isFirstInPath('skillwire', file, running) ? ['skillwire'] : ['npx', '-y', 'skillwire'];
+  if (NPX_CACHE.test(file)) return platform === 'win32' ? ['cmd', '/c', ...NPX] : NPX;
+  if (!withoutPath && findInPath('skillwire', file, running) !== undefined) return ['skillwire'];
+  const runtime = basename(execPath).replace(/\.exe$/i, '');
+  // Another runtime of that name may come first in PATH: then the path of this one is safe.
+  const found = findInPath(basename(execPath), execPath, running);
+  // A link in PATH stays when its target is replaced by a newer version.
+  const command = found === undefined ? execPath : withoutPath ? found : runtime;
+  return [command, ...(runtime === 'deno' ? ['run', '-A'] : []), file];
 }
 
 /** The same for a shell. */
@@ -41,20 +47,25 @@ export const commandLine = (words: readonly string[]) => inShell([...selfCommand
 
 // --- internal ---
 
-const INSTALLED = /[\\/]node_modules[\\/]skillwire[\\/]dist[\\/]skillwire\.cjs$/;
+const NPX = ['npx', '-y', 'skillwire'] as const;
+// Anywhere else npx would fetch the newest release instead of this program.
+const NPX_CACHE = /[\\/]_npx[\\/][^\\/]+[\\/]node_modules[\\/]skillwire[\\/]/;
 
 function runningNow(): Running {
   const { argv, execPath, platform, env } = process;
   return { file: argv[1] ?? '', execPath, platform, path: env.PATH ?? '' };
 }
 
-/** Whether a client that looks for `name` finds this file. npm and npx add directories to PATH for their own children. */
-function isFirstInPath(name: string, file: string, { path }: Running): boolean {
+/**
+ * Where a client that looks for `name` finds this file; undefined when it finds another or none. npm and npx add
+ * directories to PATH for their own children.
+ */
+function findInPath(name: string, file: string, { path }: Running): string | undefined {
   const places = path
     .split(delimiter)
     .filter((place) => place !== '' && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(place));
-  const found = places.map((place) => tryRealPath(join(place, name))).find((real) => real !== undefined);
-  return found !== undefined && found === tryRealPath(file);
+  const found = places.map((place) => join(place, name)).find((one) => tryRealPath(one) !== undefined);
+  return found !== undefined && tryRealPath(found) === tryRealPath(file) ? found : undefined;
 }
 
 function tryRealPath(path: string): string | undefined {

@@ -18,21 +18,40 @@ test('from a checkout it is the absolute path of the file, by a runtime that is 
   assert.deepEqual(selfCommand(deno), ['deno', 'run', '-A', file]);
 });
 
-test('from an installed package it is the installed name, or npx', (t) => {
-  const tree = makeTree(t, { 'lib/node_modules/skillwire/dist/skillwire.cjs': '', 'bin/node': '' });
+test('from an installed package it is the name where PATH leads to it, else the absolute path of the file', (t) => {
+  const tree = makeTree(t, { 'lib/node_modules/skillwire/dist/skillwire.cjs': '', 'opt/node': '' });
   const file = tree.at('lib/node_modules/skillwire/dist/skillwire.cjs');
+  tree.link('bin/node', '../opt/node');
   tree.link('bin/skillwire', '../lib/node_modules/skillwire/dist/skillwire.cjs');
   tree.link('lib/node_modules/.bin/skillwire', '../skillwire/dist/skillwire.cjs');
-  const running = {
-    file: tree.at('bin/skillwire'),
-    execPath: tree.at('bin/node'),
-    platform: 'linux',
-    path: tree.at('bin'),
-  };
+  const execPath = tree.at('opt/node');
+  const running = { file: tree.at('bin/skillwire'), execPath, platform: 'linux', path: tree.at('bin') };
   assert.deepEqual(selfCommand(running), ['skillwire']);
-  // npx puts such a directory into PATH for what it starts, and takes it away again.
-  assert.deepEqual(selfCommand({ ...running, path: tree.at('lib/node_modules/.bin') }), ['npx', '-y', 'skillwire']);
-  assert.deepEqual(selfCommand({ ...running, file, path: '' }), ['npx', '-y', 'skillwire']);
+  // npm and npx put such a directory into PATH for what they start, and take it away again.
+  assert.deepEqual(selfCommand({ ...running, path: tree.at('lib/node_modules/.bin') }), [execPath, file]);
+  assert.deepEqual(selfCommand({ ...running, file, path: '' }), [execPath, file]);
+});
+
+test('without the PATH of a shell both are absolute, and a link in PATH comes before its target', (t) => {
+  const tree = makeTree(t, { 'skillwire.cjs': '', 'cellar/22.1/node': '' });
+  tree.link('bin/node', '../cellar/22.1/node');
+  tree.link('bin/skillwire', '../skillwire.cjs');
+  const [file, execPath] = [tree.at('skillwire.cjs'), tree.at('cellar/22.1/node')];
+  const running = { file, execPath, platform: 'linux', path: tree.at('bin') };
+  assert.deepEqual(selfCommand(running, true), [tree.at('bin/node'), file]);
+  assert.deepEqual(selfCommand({ ...running, path: '' }, true), [execPath, file]);
+});
+
+test('npx is named only where the program is in its cache', (t) => {
+  const place = '.npm/_npx/1b2c3d4e5f607182/node_modules';
+  const tree = makeTree(t, { [`${place}/skillwire/dist/skillwire.cjs`]: '' });
+  const running = {
+    file: tree.at(`${place}/skillwire/dist/skillwire.cjs`),
+    execPath: '/usr/bin/node',
+    platform: 'linux',
+    path: tree.at(`${place}/.bin`),
+  };
+  assert.deepEqual(selfCommand(running), ['npx', '-y', 'skillwire']);
   assert.deepEqual(selfCommand({ ...running, platform: 'win32' }), ['cmd', '/c', 'npx', '-y', 'skillwire']);
 });
 

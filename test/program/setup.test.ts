@@ -215,6 +215,19 @@ test("options for the server go into its arguments, with absolute paths unless t
   assert.deepEqual(args('--hub', '--', '--hub', '--skip-own'), ['--hub', '--skip-own']);
 });
 
+test('a desktop application gets the absolute path of the runtime, because it does not have the PATH of a shell', (t) => {
+  const { tree, run } = makeHome(t);
+  tree.link('bin/node', process.execPath);
+  const commandFor = (client: string) => {
+    const { entry } = JSON.parse(run([client, '--json'], { PATH: `${tree.at('bin')}:${process.env.PATH}` }).stdout);
+    return [entry.command].flat()[0];
+  };
+  for (const client of ['claude-desktop', 'cursor', 'vscode', 'zed', 'windsurf'])
+    assert.equal(commandFor(client), tree.at('bin/node'), client);
+  for (const client of ['claude-code', 'codex', 'gemini', 'opencode', 'copilot'])
+    assert.equal(commandFor(client), 'node', client);
+});
+
 test('--http and --url name an address instead, and a token by its variable', (t) => {
   const { run, json } = makeHome(t);
   assert.deepEqual(json('cursor', '--http').entry, { url: 'http://127.0.0.1:3333/mcp' });

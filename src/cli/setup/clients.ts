@@ -17,6 +17,8 @@ export interface SetupClient {
   readonly stdio: (command: string, args: readonly string[]) => ClientEntry;
   /** Connects to a server. Undefined when it cannot by its file alone. `hasToken`: the server wants SKILLWIRE_TOKEN. */
   readonly http?: (url: string, hasToken: boolean) => ClientEntry;
+  /** An application that is not started by a shell, and does not have its PATH. */
+  readonly isDesktop?: true;
   /** Its file takes no variables, so the token has to be put there by hand. */
   readonly takesNoVariables?: true;
 }
@@ -52,6 +54,7 @@ export const CLIENTS: readonly SetupClient[] = [
   {
     name: 'claude-desktop',
     title: 'Claude Desktop',
+    isDesktop: true,
     format: 'json',
     servers: 'mcpServers',
     stdio,
@@ -67,6 +70,7 @@ export const CLIENTS: readonly SetupClient[] = [
   {
     name: 'cursor',
     title: 'Cursor',
+    isDesktop: true,
     format: 'jsonc',
     servers: 'mcpServers',
     stdio,
@@ -75,6 +79,7 @@ export const CLIENTS: readonly SetupClient[] = [
   {
     name: 'vscode',
     title: 'VS Code',
+    isDesktop: true,
     format: 'jsonc',
     servers: 'servers',
     stdio: (command, args) => ({ type: 'stdio', command, args }),
@@ -91,6 +96,7 @@ export const CLIENTS: readonly SetupClient[] = [
   {
     name: 'zed',
     title: 'Zed',
+    isDesktop: true,
     format: 'jsonc',
     servers: 'context_servers',
     stdio,
@@ -111,6 +117,7 @@ export const CLIENTS: readonly SetupClient[] = [
   {
     name: 'windsurf',
     title: 'Windsurf',
+    isDesktop: true,
     format: 'jsonc',
     servers: 'mcpServers',
     stdio,

@@ -23,7 +23,7 @@ interface ServerEntry {
 type MakeEntry = (client: SetupClient, values: SetupValues, options: readonly string[], system: System) => ServerEntry;
 
 export const stdioEntry: MakeEntry = (client, { hub, project }, options, { cwd }) => {
-  const [command, ...args] = selfCommand();
+  const [command, ...args] = selfCommand(undefined, client.isDesktop);
   // What a client of the table finds by itself its model should not see twice.
   const own = [...(hub ? ['--hub'] : []), '--skip-own'].filter((option) => !options.includes(option));
   // A client starts the program in any directory, except when the entry is in a file of the project.
