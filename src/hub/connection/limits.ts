@@ -13,6 +13,11 @@ export const MAX_PRINTED = 64 * 1024;
 /** Milliseconds between SIGTERM and SIGKILL, and how often we look meanwhile. */
 export const KILL_MS = 1000;
 export const KILL_LOOK_MS = 50;
+/**
+ * Milliseconds between SIGTERM and SIGINT. While it installs, npm ignores SIGTERM; when it is killed it leaves a lock that
+ * delays the next start by a minute. SIGINT ends it within 0.3 s.
+ */
+export const INTERRUPT_MS = 500;
 /** Milliseconds after an exit in which output that is still in the pipe is read. A grandchild may keep the pipe open. */
 export const DRAIN_MS = 200;
 /** Milliseconds between the end of a pipe and the end of the connection, in which the exit of the process may be reported. */

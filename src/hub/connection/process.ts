@@ -13,7 +13,7 @@ import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { delay } from '../../wait.ts';
 import { type Environment, inSystem32 } from './command.ts';
-import { KILL_LOOK_MS, KILL_MS } from './limits.ts';
+import { INTERRUPT_MS, KILL_LOOK_MS, KILL_MS } from './limits.ts';
 
 export interface ProcessGroups {
   /** `group`: the id of a process that leads a group of its own. */
@@ -22,7 +22,10 @@ export interface ProcessGroups {
   close(): void;
 }
 
-/** `ask` asks the server to end. SIGTERM follows, later SIGKILL; settles when no process is left or each was sent SIGKILL. */
+/**
+ * `ask` asks the server to end. SIGTERM follows, then SIGINT, then SIGKILL; settles when no process is left or each was
+ * sent SIGKILL.
+ */
 type EndGroup = (ask: () => Promise<unknown>) => Promise<void>;
 
 export function createProcessGroups(platform: NodeJS.Platform, env: Environment): ProcessGroups {
@@ -120,6 +123,8 @@ while read -r line; do groups=$line; done
 [ -z "$groups" ] && exit 0
 kill -s TERM -- $groups 2>/dev/null
 sleep 1
+kill -s INT -- $groups 2>/dev/null
+sleep 1
 kill -s KILL -- $groups 2>/dev/null
 `;
 
@@ -142,9 +147,9 @@ function startShell(): ChildProcess {
 /** `send` returns whether a process was there to get the signal; signal 0 only asks. */
 async function terminate(send: (which: NodeJS.Signals | 0) => boolean): Promise<void> {
   let isLeft = send('SIGTERM');
-  for (let waited = 0; waited < KILL_MS && isLeft; waited += KILL_LOOK_MS) {
+  for (let waited = KILL_LOOK_MS; waited <= KILL_MS && isLeft; waited += KILL_LOOK_MS) {
     await delay(KILL_LOOK_MS);
-    isLeft = send(0);
+    isLeft = send(waited === INTERRUPT_MS ? 'SIGINT' : 0);
   }
   if (isLeft) send('SIGKILL');
 }

@@ -42,6 +42,24 @@ for (const [how, end] of [
   });
 }
 
+for (const how of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`a server that ignores SIGTERM gets SIGINT before it is killed, when the hub gets ${how}`, async (t) => {
+    const tree = makeTree(t);
+    const journal = tree.write('journal', '');
+    const write = (word: string) => `require('fs').appendFileSync(${JSON.stringify(journal)}, '${word} ');`;
+    // As npm does while it installs.
+    const code = `process.on('SIGTERM', () => {${write('terminated')}});
+      process.on('SIGINT', () => {${write('interrupted')} process.exit()});
+      setInterval(() => {}, 1000);
+      ${write('started')}`;
+    const hub = await startHub(t, { one: { command: process.execPath, args: ['-e', code] } }, { tree });
+    const journalIs = (text: string) => eventually(() => readFileSync(journal, 'utf8') === text, text);
+    await journalIs('started ');
+    hub.child.kill(how);
+    await journalIs('started terminated interrupted ');
+  });
+}
+
 test('a process is told from a later one with the same id (10.22)', { skip: !isLinux }, () => {
   const own = processAt(process.pid);
   assert.ok(own && withDescendants([own]).some(({ pid }) => pid === own.pid));
