@@ -80,6 +80,17 @@ export function optionFaults(values: AllValues): readonly Problem[] {
   ];
 }
 
+/** The same options for another command line. */
+export function repeated(values: AllValues): readonly string[] {
+  return Object.entries(ALL_OPTIONS as OptionTable).flatMap(([name, option]) => {
+    const value: unknown = Reflect.get(values, name);
+    if (option.type === 'boolean') return value ? [`--${name}`] : [];
+    const given = [value].flat().filter((one) => one !== undefined && String(one) !== option.default);
+    // With an equals sign: a value may begin with a dash.
+    return given.map((one) => `--${name}=${one}`);
+  });
+}
+
 // --- internal ---
 
 const HTTP_ONLY = ['host', 'port', 'allow-host', 'allow-origin', 'no-auth'] as const;

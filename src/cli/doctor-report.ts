@@ -4,41 +4,37 @@
  * Always true: the report contains no secrets; a fault is in it once.
  */
 import type { Settings } from '../config.ts';
-import type { Problem, Skillwire, Snapshot, UpstreamStatus } from '../index.ts';
+import type { Problem, Snapshot, UpstreamStatus } from '../index.ts';
 import { explainNone } from '../skills/absent.ts';
 import { createPluginFinder } from '../skills/plugins.ts';
 import { findRoots, type Root } from '../skills/roots.ts';
-import { monotonicMs } from '../wait.ts';
 import { toolListsOf } from './tool-lists.ts';
-import type { View } from './view.ts';
+import { isConnecting, type View } from './view.ts';
 
 export type Report = Awaited<ReturnType<typeof examine>>;
 
 /** `mistakes`: of the command line. */
-export async function examine({ skillwire, milliseconds }: View, settings: Settings, mistakes: readonly Problem[]) {
-  await settled(skillwire);
+export async function examine(view: View, settings: Settings, mistakes: readonly Problem[]) {
+  const { skillwire, milliseconds } = view;
+  const { snapshot, toMend, problems, upstreams } = await findFaults(view, settings, mistakes);
+  const { listed, problems: names } = snapshot.names;
+  const { plugins, roots } = placesOf(snapshot, settings);
+  const toolLists = await toolListsOf(skillwire.handle, settings);
+  return { toMend, skills: listed.length, milliseconds, roots, plugins, names, toolLists, problems, upstreams };
+}
+
+/** What is wrong, and how many things there are to mend. It reads every file of every skill. */
+export async function findFaults({ skillwire }: View, settings: Settings, mistakes: readonly Problem[]) {
   const found = await skillwire.examine();
   const snapshot = await skillwire.registry.ready();
-  const { listed, problems: names } = snapshot.names;
   const upstreams = skillwire.status();
-  const told = new Set([...names.map(keyOf), ...upstreams.map(problemKeyOf)]);
+  const told = new Set([...snapshot.names.problems.map(keyOf), ...upstreams.map(problemKeyOf)]);
   const explained = new Set(found.filter(({ what }) => CAUSES.test(what)).map(({ where }) => where));
   const isNew = (problem: Problem) =>
     !told.has(keyOf(problem)) && !(EFFECT.test(problem.what) && explained.has(problem.where));
   const problems = [...mistakes, ...explainNone(snapshot, settings), ...found.filter(isNew).map(judged)];
   const toMend = problems.filter(({ mild }) => !mild).length + upstreams.filter(isInTrouble).length;
-  const { plugins, roots } = placesOf(snapshot, settings);
-  return {
-    toMend,
-    skills: listed.length,
-    milliseconds,
-    roots,
-    plugins,
-    names,
-    toolLists: await toolListsOf(skillwire.handle, settings),
-    problems,
-    upstreams,
-  };
+  return { snapshot, problems, upstreams, toMend };
 }
 
 // --- internal ---
@@ -56,17 +52,8 @@ const EFFECT = /^is not in skills\/list,/;
 const CHOICE = /\bleft out: a (?:server before it|skill, or another prompt,) has the same\b/;
 const judged = (problem: Problem): Problem => (CHOICE.test(problem.what) ? { ...problem, mild: true } : problem);
 
-const isInTrouble = ({ state }: UpstreamStatus) => state !== 'ready' && state !== 'disabled';
-
-// A server that has not answered by then is shown as connecting.
-const PATIENCE_MS = 10_000;
-const LOOK_AGAIN_MS = 50;
-
-async function settled({ status }: Skillwire): Promise<void> {
-  const deadline = monotonicMs() + PATIENCE_MS;
-  const pending = () => status().some(({ state, reason }) => state === 'connecting' && reason === undefined);
-  while (pending() && monotonicMs() < deadline) await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
-}
+/** One that is still connecting is slow, which need not be a fault. */
+const isInTrouble = (status: UpstreamStatus) => !['ready', 'disabled'].includes(status.state) && !isConnecting(status);
 
 /** Where skills were looked for, with the names of those that were found there, and what gave them. */
 function placesOf({ names }: Snapshot, settings: Settings) {

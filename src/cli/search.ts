@@ -11,13 +11,13 @@ import { checkedArguments } from '../tools/tool.ts';
 import { clip, type Output, openOutput, paragraph } from './output.ts';
 import { UsageError, type Values } from './parse.ts';
 import { dataOf, originOf } from './skill-data.ts';
-import { withView } from './view.ts';
+import { withShown } from './view.ts';
 import type { SEARCH_OPTIONS } from './view-options.ts';
 
 /** Gives the exit code: 1 when nothing was found. */
 export async function search(values: Values<typeof SEARCH_OPTIONS>, words: readonly string[]): Promise<number> {
   const query = checkedQuery(words.join(' '));
-  const { total, hits } = await withView(values, ({ snapshot }) =>
+  const { total, hits } = await withShown(values, ({ snapshot }) =>
     searchSkills(snapshot.names.listed, query, values.limit, new AbortController().signal),
   );
   const output = openOutput(values);

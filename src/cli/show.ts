@@ -8,13 +8,13 @@ import { connectAs } from './client.ts';
 import { createOutput, grouped, openOutput } from './output.ts';
 import type { Values } from './parse.ts';
 import { dataOf } from './skill-data.ts';
-import { type View, withView } from './view.ts';
+import { type View, withShown } from './view.ts';
 import type { SHOW_OPTIONS } from './view-options.ts';
 
 /** Gives the exit code. */
 export async function show(values: Values<typeof SHOW_OPTIONS>, [name = '']: readonly string[]): Promise<number> {
   // The tool is asked, whether --tools has it or not.
-  const shown = await withView(values, (view) => load(name, values.files, view), { tools: ['skill'] });
+  const shown = await withShown(values, (view) => load(name, values.files, view), { tools: ['skill'] });
   const output = openOutput(values);
   if (typeof shown === 'string') {
     if (values.json) output.json({ name, error: shown });

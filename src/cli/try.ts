@@ -9,12 +9,12 @@ import { connectAs } from './client.ts';
 import { grouped, hanging, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
 import { toolListOf } from './tool-lists.ts';
-import { type View, withView } from './view.ts';
+import { type View, withShown } from './view.ts';
 import type { TRY_OPTIONS } from './view-options.ts';
 
 /** Gives the exit code: 1 when the skill cannot be loaded. */
 export async function tryHost(values: Values<typeof TRY_OPTIONS>, [name]: readonly string[]): Promise<number> {
-  const seen = await withView(values, (view) => lookAs(values.as, name, view));
+  const seen = await withShown(values, (view) => lookAs(values.as, name, view));
   const output = openOutput(values);
   if (values.json) output.json(seen);
   else output.lines(linesOf(seen, output));

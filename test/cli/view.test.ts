@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProgress } from '../../src/cli/view.ts';
+import { awaitServers, createProgress } from '../../src/cli/view.ts';
+import type { UpstreamStatus } from '../../src/model.ts';
 import { createTestClock } from '../harness/clock.ts';
+import { dataOf, runCommand } from '../harness/command.ts';
+import { scripted } from '../harness/hub.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
 
 /** What is on the line after all that was written. */
 function lineOf(written: readonly string[]): string {
@@ -43,4 +47,79 @@ test('what ends sooner, or is not on a terminal, shows nothing', async () => {
   await pipe.clock.advance(10_000);
   pipe.progress.end();
   assert.deepEqual(pipe.written, []);
+});
+
+test('servers that connect are waited for by name, until each is ready or has failed, or the time is over', async () => {
+  const none = { from: '', transport: 'stdio', tools: 0, resources: 0, templates: 0, prompts: 0, skills: 0 } as const;
+  const said: string[] = [];
+  const states: UpstreamStatus[][] = [
+    [
+      { ...none, name: 'a', state: 'connecting' },
+      { ...none, name: 'b', state: 'connecting' },
+      { ...none, name: 'c', state: 'connecting', reason: 'failed before' },
+    ],
+    [
+      { ...none, name: 'a', state: 'ready' },
+      { ...none, name: 'b', state: 'connecting' },
+    ],
+    [{ ...none, name: 'b', state: 'failed', reason: 'x' }],
+  ];
+  const never = () => new Promise<void>(() => {});
+  const next = () => (states.length > 1 ? states.shift() : states[0]) ?? [];
+  assert.deepEqual(await awaitServers({ settled: never, status: next }, 60_000, (text) => said.push(text)), []);
+  assert.deepEqual(said, ['waiting for a, b', 'waiting for b']);
+  const slow = { settled: never, status: () => [{ ...none, name: 'slow', state: 'connecting' } as const] };
+  assert.deepEqual(await awaitServers(slow, 1, () => {}), ['slow']);
+  assert.deepEqual(await awaitServers({ ...slow, settled: async () => {} }, 60_000, () => {}), ['slow']);
+});
+
+test('what a server has that takes over a second to start is shown', (t) => {
+  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a') });
+  const tools = [{ name: 'late', inputSchema: { type: 'object' } }];
+  const { entry } = scripted(tree, 'slow', { delay: { initialize: 2000 }, answers: { 'tools/list': { tools } } });
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { slow: entry } }));
+  const ran = runCommand(tree, ['try', '--hub', '--as', 'any', '--json']);
+  assert.equal(ran.stderr, '');
+  assert.ok(dataOf(ran).tools.some(({ name }: { name: string }) => name === 'slow:late'));
+});
+
+test('a server that is not ready in time is named on stderr, and is not a thing to mend', (t) => {
+  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a') });
+  // Its handshake and its list are each in time, but not both together.
+  const script = { delay: { initialize: 3000 }, silent: ['tools/list'], answers: {} };
+  const slow = { ...scripted(tree, 'slow', script).entry, connectTimeout: 4000 };
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { slow } }));
+  const { status, stdout, stderr } = runCommand(tree, ['list', '--hub']);
+  assert.deepEqual(
+    { status, stderr },
+    { status: 0, stderr: 'skillwire: slow is still connecting; what it has is not shown\n' },
+  );
+  assert.match(stdout, /^a /m);
+  const doctor = runCommand(tree, ['doctor', '--hub']);
+  assert.match(doctor.stdout, /\nServers: 1\n {2}slow: connecting: no answer yet \(.*\)\n\nhealthy\n$/);
+  assert.deepEqual({ status: doctor.status, stderr: doctor.stderr }, { status: 0, stderr: '' });
+});
+
+test('a path on the command line that gives nothing is said on stderr, whatever else is shown', (t) => {
+  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a'), 'a-file': '', 'empty/x': '' });
+  const args = ['--skill-dir', 'nowhere', '--skill-dir', 'empty', '--root', 'a-file', '--skill-dir', 'skills'];
+  const files = ['--plugins-file', 'no-plugins.json', '--hub', '--config', 'no-config.json', '--port', '1'];
+  const faults = [
+    '--port: has no effect without --transport http (or sse); add that',
+    `${tree.at('nowhere')}: does not exist; correct --skill-dir, or create the directory`,
+    `${tree.at('empty')}: has no skills; a skill is a directory in it with a SKILL.md`,
+    `${tree.at('a-file')}: is a file; --root takes the directory that has the skills`,
+    `${tree.at('no-plugins.json')}: the plugins file is missing`,
+    `${tree.at('no-config.json')}: does not exist; correct --config`,
+  ];
+  for (const words of [['list'], ['list', '--json'], ['show', 'a'], ['search', 'about'], ['try', 'a']]) {
+    const { status, stderr } = runCommand(tree, [...words, ...args, ...files]);
+    assert.equal(status, 0);
+    assert.deepEqual(
+      stderr.split('\n').toSorted(),
+      ['', ...faults.map((fault) => `skillwire: ${fault}`)].toSorted(),
+      words.join(' '),
+    );
+    assert.equal(runCommand(tree, [...words, ...args, ...files, '--quiet']).stderr, '');
+  }
 });

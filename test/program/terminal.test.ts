@@ -37,6 +37,15 @@ test('a table has the width of the terminal, and names are bold', { skip }, (t) 
   assert.match(text, /^skillwire: faults found: 1; \S+ \/\S+\/dist\/skillwire\.cjs doctor shows them$/m);
 });
 
+test('list counts the faults that doctor has, and says how to see them with the same options', { skip }, (t) => {
+  const options = "--skill-dir nowhere --exclude 'x y,nope' --port 1 --skip-own";
+  const text = onTerminal(t, `list --long ${options} --include pdf`).replace(/\n/g, '');
+  const [, count, command] = /faults found: (\d+); \S+ \S+\.cjs (doctor .*) shows them/.exec(text) ?? [];
+  assert.equal(command, "doctor --port=1 --skill-dir=nowhere --include=pdf '--exclude=x y,nope' --skip-own");
+  const doctor = onTerminal(t, command ?? '').replace(STYLE, '');
+  assert.equal(/\n(\d+) things to mend\n$/.exec(doctor)?.[1], count);
+});
+
 test('words that were searched for are highlighted', { skip }, (t) => {
   assert.match(onTerminal(t, 'search form'), /Fill the \u001b\[33mform\u001b\[39m\./);
 });
