@@ -61,7 +61,7 @@ export const COMMANDS: readonly Command[] = [
     words: '[NAME]',
     help: 'Show what the model of a host gets from this server, and load a skill as that host would.',
     options: TRY_OPTIONS,
-    examples: ['skillwire try', 'skillwire try pdf --as cursor-vscode'],
+    examples: ['skillwire try', 'skillwire try pdf --as cursor'],
     run: async (values, words) => (await import('./try.ts')).tryHost(values, words),
   }),
   command({

@@ -175,6 +175,9 @@ const SHAPES: ReadonlyMap<string, readonly [shape: RegExp, what: string]> = new 
   // An empty path usually comes from a variable that was not set. It must not come to mean the working directory.
   ['DIR', [/\S/, 'the path of a directory']],
   ['FILE', [/\S/, 'the path of a file']],
+  // Listening on no host means all interfaces.
+  ['HOST', [/\S/, 'a name or an address']],
+  ['CLIENT', [/\S/, 'the name of a client']],
   ['NAME', [/^(?:[a-z0-9._-]+|\[?[0-9a-f:.]+\]?)$/i, 'a name or an address']],
   // No wildcard: it would let every web page read this user's skills.
   ['URL', [/^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i, 'scheme://host[:port]']],

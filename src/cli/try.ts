@@ -2,12 +2,14 @@
  * `skillwire try`: what the model of a named host gets from this server: instructions, tools, the list of skills, one skill.
  * Owns: the output. Leaves alone: the answers, which are those that the host itself would get.
  */
+import { HOST_NAMES } from '../config.ts';
 import { knownHosts } from '../methods/host-profiles.ts';
 import { nearest } from '../skills/nearest.ts';
 import { oneLine, printable } from '../text.ts';
 import { connectAs } from './client.ts';
 import { grouped, hanging, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
+import { commandLine } from './self-command.ts';
 import { toolListOf } from './tool-lists.ts';
 import { type View, withShown } from './view.ts';
 import type { TRY_OPTIONS } from './view-options.ts';
@@ -25,27 +27,39 @@ export async function tryHost(values: Values<typeof TRY_OPTIONS>, [name]: readon
 
 type Seen = Awaited<ReturnType<typeof lookAs>>;
 
+/** The names by which the hosts of `setup` and `--import` introduce themselves. */
+const CLIENT_NAMES: Readonly<Record<(typeof HOST_NAMES)[number], string>> = {
+  'claude-code': 'claude-code',
+  'claude-desktop': 'claude-ai',
+  codex: 'codex-mcp-client',
+  cursor: 'cursor-vscode',
+  vscode: 'visual-studio-code',
+  gemini: 'gemini-cli-mcp-client',
+  opencode: 'opencode',
+  zed: 'zed',
+  copilot: 'copilot-cli',
+  windsurf: 'windsurf',
+};
+
 async function lookAs(host: string, asked: string | undefined, { skillwire, snapshot }: View) {
-  const client = await connectAs(host, skillwire.handle);
+  const introduced = new Map(Object.entries(CLIENT_NAMES)).get(host) ?? host;
+  const client = await connectAs(introduced, skillwire.handle);
   const { protocol, instructions } = client;
   const list = await toolListOf(client);
   const name = asked ?? snapshot.names.visible[0]?.id;
   const loaded = name === undefined ? undefined : { name, ...(await client.call('skill', { name })) };
-  return { host, protocol, instructions, ...list, loaded };
+  return { host, client: introduced, protocol, instructions, ...list, loaded };
 }
 
-function linesOf(
-  { host, protocol, instructions, tools, tokens, characters, description, loaded }: Seen,
-  output: Output,
-) {
+function linesOf({ host, client, instructions, tools, tokens, characters, description, loaded }: Seen, output: Output) {
   const rows = tools.map((tool) => [
     tool.name,
     tool.title ?? tool.description ?? '',
     `${grouped(JSON.stringify(tool).length)} characters`,
   ]);
   return [
-    `What the model of ${output.paint('bold', oneLine(host))} gets (protocol ${protocol})`,
-    ...remarkOn(host).flatMap((line) => hanging(line, output)),
+    `What the model of ${output.paint('bold', oneLine(host))} gets`,
+    ...remarkOn(client).flatMap((line) => hanging(line, output)),
     ...section('Instructions', instructions, output),
     '',
     `Tools: ${tools.length}, ${sizeOf(characters, tokens)}`,
@@ -70,12 +84,13 @@ function section(title: string, text: string, { paint, isTerminal, width }: Outp
 const sizeOf = (characters: number, tokens: number) =>
   `${grouped(characters)} characters, roughly ${grouped(tokens)} tokens`;
 
-function remarkOn(host: string): readonly string[] {
-  const word = host.toLowerCase();
+function remarkOn(client: string): readonly string[] {
+  const word = client.toLowerCase();
   const known = knownHosts();
   if (known.some((one) => word.startsWith(one))) return [];
-  const [near] = nearest(word, known, (one) => [one]);
+  const [near] = nearest(word, [...HOST_NAMES, ...known], (one) => [one]);
   return [
     `It is not in the table of hosts, so it gets what any other client gets.${near ? ` Did you mean ${near}?` : ''}`,
+    `Known are ${HOST_NAMES.join(', ')}, and the names that ${commandLine(['doctor'])} lists.`,
   ];
 }

@@ -22,7 +22,7 @@ export const SEARCH_OPTIONS = {
   ...VIEW_OPTIONS,
 } as const;
 export const TRY_OPTIONS = {
-  as: value('HOST', 'The name by which a client introduces itself.', { default: 'claude-code' }),
+  as: value('CLIENT', 'The name of a client, as for setup or as it introduces itself.', { default: 'claude-code' }),
   ...VIEW_OPTIONS,
 } as const;
 export const CHECK_OPTIONS = {

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseArgs } from 'node:util';
 import { ALL_OPTIONS } from '../../src/cli/all-options.ts';
-import { checkedValues, readPlainArguments } from '../../src/cli/parse.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { STDIO_OPTIONS } from '../../src/cli/options.ts';
+import { checkedValues, readPlainArguments, skillOptions, UsageError } from '../../src/cli/parse.ts';
 
+const DEFAULTS = { tools: STDIO_OPTIONS.tools.default };
 const COMMAND = { name: 'serve', options: ALL_OPTIONS };
 
 test('plain arguments are read as by the parser of Node, or not at all', () => {
@@ -31,6 +34,18 @@ test('plain arguments are read as by the parser of Node, or not at all', () => {
     assert.deepEqual({ ...read.values }, { ...values }, argv.join(' '));
   }
   assert.ok(plain > 10_000 && others > 10_000, `${plain} and ${others}`);
+});
+
+test('no option takes an empty value', () => {
+  const tables = COMMANDS.flatMap(({ options }) => Object.entries(options));
+  for (const [name, option] of tables.filter(([, { type }]) => type === 'string')) {
+    for (const empty of ['', ' ']) {
+      const given = { [name]: option.multiple ? [empty] : empty };
+      const take = () => skillOptions(checkedValues({ ...STDIO_OPTIONS, [name]: option }, { ...DEFAULTS, ...given }));
+      // The address is checked where it is used; an empty pattern matches nothing.
+      if (!['url', 'include', 'exclude'].includes(name)) assert.throws(take, UsageError, name);
+    }
+  }
 });
 
 test('what a client gives is plain', () => {

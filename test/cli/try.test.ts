@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HOST_NAMES } from '../../src/config.ts';
 import { dataOf, runCommand } from '../harness/command.ts';
 import { startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
@@ -26,7 +27,7 @@ test('try shows what a host of that name gets over a pipe, and loads a skill', a
 test('for people it is a page: instructions, tools, the description and its size, the skill', (t) => {
   const { status, stdout, stderr } = runCommand(makeTree(t, TREE), ['try', 'b']);
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-  assert.match(stdout, /^What the model of claude-code gets \(protocol [\d-]+\)\n\nInstructions: \d+ characters/);
+  assert.match(stdout, /^What the model of claude-code gets\n\nInstructions: \d+ characters/);
   assert.match(
     stdout,
     /\nTools: 4, [\d,]+ characters, roughly [\d,]+ tokens\n {2}skills_list {4}List Skills {6}[\d,]+ characters\n/,
@@ -35,11 +36,29 @@ test('for people it is a page: instructions, tools, the description and its size
   assert.match(stdout, /\nResult of loading b: \d+ characters, roughly \d+ tokens\n {2}\| Loading: b\n/);
 });
 
+test('the names of setup are those of clients in the table of hosts', (t) => {
+  const tree = makeTree(t, TREE);
+  const expected = new Map([
+    ['claude-desktop', 'claude-ai'],
+    ['codex', 'codex-mcp-client'],
+    ['cursor', 'cursor-vscode'],
+    ['vscode', 'visual-studio-code'],
+    ['gemini', 'gemini-cli-mcp-client'],
+    ['copilot', 'copilot-cli'],
+  ]);
+  for (const host of HOST_NAMES) {
+    const { stdout } = runCommand(tree, ['try', '--as', host]);
+    assert.doesNotMatch(stdout, /is not in the table/, host);
+    const data = dataOf(runCommand(tree, ['try', '--as', host, '--json']));
+    assert.deepEqual([data.host, data.client], [host, expected.get(host) ?? host]);
+  }
+});
+
 test('an unknown host is named as such, a skill that does not load is exit 1, and there may be none', (t) => {
   const tree = makeTree(t, TREE);
   assert.match(
-    runCommand(tree, ['try', '--as', 'cursor']).stdout,
-    /any other client gets\. Did you mean cursor-vscode\?/,
+    runCommand(tree, ['try', '--as', 'cursor-vscod']).stdout,
+    /any other client gets\. Did you mean cursor-vscode\?\nKnown are claude-code, .*, windsurf, and the names that \S+ \S+ doctor lists\.\n/,
   );
   const { status, stdout } = runCommand(tree, ['try', 'nothing']);
   assert.equal(status, 1);

@@ -96,6 +96,8 @@ test('whatever is wrong is one line on stderr with the nearest right one, and ex
     [['--skill-dir', 'x', '--skill-dir', ' '], /--skill-dir must be/],
     [['--root='], /--root must be the path of a directory/],
     [['--plugins-file', ''], /--plugins-file must be the path of a file/],
+    [['--host', '', '--transport', 'http', '--port', '0'], /--host must be a name or an address, not ""/],
+    [['try', '--as', ''], /--as must be the name of a client, not ""/],
     [['doctor', '--config', ''], /--config must be the path of a file/],
     [['--quiet=yes'], /--quiet/],
     [['--\u001b[31mred'], /unknown option --\\u001b\[31mred/],
