@@ -215,6 +215,21 @@ test("options for the server go into its arguments, with absolute paths unless t
   assert.deepEqual(args('--hub', '--', '--hub', '--skip-own'), ['--hub', '--skip-own']);
 });
 
+test('a ~ that no shell has expanded stands for the home, except in a file of the project', (t) => {
+  const { tree, json } = makeHome(t);
+  const args = (...words: readonly string[]) => json('codex', ...words).entry.args.slice(2);
+  const given = ['--', '--skill-dir=~/a', '--plugins-file', '~/b', '--hub', '--config=~', '--root=~x'];
+  assert.deepEqual(args(...given), [
+    `--skill-dir=${tree.at('a')}`,
+    '--plugins-file',
+    tree.at('b'),
+    '--hub',
+    `--config=${tree.path}`,
+    `--root=${tree.at('project/~x')}`,
+  ]);
+  assert.deepEqual(args('--project', ...given), given.slice(1));
+});
+
 test('a desktop application gets the absolute path of the runtime, because it does not have the PATH of a shell', (t) => {
   const { tree, run } = makeHome(t);
   tree.link('bin/node', process.execPath);

@@ -3,9 +3,9 @@
  * Owns: the command and its arguments, the address, the token. Leaves alone: how a client spells an entry (clients.ts).
  * Always true: the command works as it is written; a token is never in an entry, only the name of its variable.
  */
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { System } from '../../hub/config/hosts.ts';
+import { expandHome } from '../../skills/roots.ts';
 import { ALL_OPTIONS, allOptions, DEFAULT_URL } from '../all-options.ts';
 import type { OptionTable } from '../options.ts';
 import { checkedValues, checkWords, splitArguments, UsageError } from '../parse.ts';
@@ -22,12 +22,12 @@ interface ServerEntry {
 /** `options`: those for the server. */
 type MakeEntry = (client: SetupClient, values: SetupValues, options: readonly string[], system: System) => ServerEntry;
 
-export const stdioEntry: MakeEntry = (client, { hub, project }, options, { cwd }) => {
+export const stdioEntry: MakeEntry = (client, { hub, project }, options, system) => {
   const [command, ...args] = selfCommand(undefined, client.isDesktop);
   // What a client of the table finds by itself its model should not see twice.
   const own = [...(hub ? ['--hub'] : []), '--skip-own'].filter((option) => !options.includes(option));
   // A client starts the program in any directory, except when the entry is in a file of the project.
-  const given = serverArguments(options, project ? undefined : cwd);
+  const given = serverArguments(options, project ? undefined : system);
   return { entry: client.stdio(command, [...args, ...own, ...given]), notes: [] };
 };
 
@@ -50,8 +50,8 @@ export const httpEntry: MakeEntry = ({ title, http, takesNoVariables }, { hub, u
 
 const SERVE: { readonly name: string; readonly options: OptionTable } = { name: 'serve', options: ALL_OPTIONS };
 
-/** Checks options of the server. `base`: the directory of relative paths, which become absolute; undefined leaves them. */
-function serverArguments(options: readonly string[], base: string | undefined): readonly string[] {
+/** Checks options of the server. `base`: what paths start from, which become absolute; undefined leaves them. */
+function serverArguments(options: readonly string[], base: System | undefined): readonly string[] {
   const { values, words } = splitArguments([SERVE.name, ...options], SERVE, []);
   checkWords(words, SERVE);
   const checked = checkedValues(ALL_OPTIONS, values);
@@ -64,7 +64,7 @@ function serverArguments(options: readonly string[], base: string | undefined): 
     const { name, rawName, value, inlineValue } = token;
     if (value === undefined) return [rawName];
     const isPath = ['DIR', 'FILE'].includes(SERVE.options[name]?.hint ?? '');
-    const given = isPath && base !== undefined ? resolve(base, value) : value;
+    const given = isPath && base !== undefined ? expandHome(base, value) : value;
     return inlineValue ? [`${rawName}=${given}`] : [rawName, given];
   });
 }

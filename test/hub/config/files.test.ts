@@ -28,6 +28,13 @@ test("a home that is a link is still the user's own", async (t) => {
   );
 });
 
+test('a ~ in the path of a configuration file stands for the home, because clients start us without a shell', async (t) => {
+  const tree = makeTree(t, { 'home/own.json': file({ mine: { command: 'x' } }) });
+  const options = { env: {}, cwd: tree.path, home: tree.at('home'), trustProject: false };
+  const { configs, problems } = await createConfiguration({ ...options, configFiles: ['~/own.json'] })();
+  assert.deepEqual([configs.map(({ name }) => name), problems], [['mine'], []]);
+});
+
 test('a file that is broken or missing is a problem that names it, and affects no other', async (t) => {
   const tree = makeTree(t, {
     'a.json': '{"mcpServers": {',
