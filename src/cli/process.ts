@@ -90,7 +90,9 @@ export async function serveUntilStopped(log: Log, serve: (stop: Cancellation) =>
 export function explainTerminal(log: Log): void {
   if (!process.stdin.isTTY) return;
   log.info('waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl+D or Ctrl+C ends it');
-  log.info(`to connect a client, give it this command, for example: claude mcp add skillwire -- ${commandLine([])}`);
+  // As `setup` writes it: what the client finds by itself its model should not see twice.
+  const command = commandLine(['--skip-own']);
+  log.info(`to connect a client, give it this command, for example: claude mcp add skillwire -- ${command}`);
 }
 
 // --- internal ---

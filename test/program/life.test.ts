@@ -230,6 +230,7 @@ test('on a terminal it says what it waits for and how to connect, and ends with 
   assert.deepEqual(await once(child, 'close'), [0, null]);
   assert.match(screen, /waiting for an MCP client to write JSON-RPC lines to stdin; Ctrl\+D or Ctrl\+C ends it/);
   const command = /claude mcp add skillwire -- ([^\r\n]*)/.exec(screen)?.[1] ?? '';
+  assert.match(command, / --skip-own$/);
   // It works as it is printed.
   const { stdout } = spawnSync('sh', ['-c', `${command} --version`], { encoding: 'utf8', env });
   assert.equal(stdout, `${VERSION}\n`);
