@@ -48,9 +48,10 @@ const problemKeyOf = ({ from, name, reason }: UpstreamStatus) => `${from}\nserve
 const CAUSES = /^(?:front matter is not valid YAML|name "[\s\S]*" is not 1 to 64 )/;
 const EFFECT = /^is not in skills\/list,/;
 
-// Of two servers, or a server and a skill, that have the same: the log warns of it, but neither of them is at fault.
-const CHOICE = /\bleft out: a (?:server before it|skill, or another prompt,) has the same\b/;
-const judged = (problem: Problem): Problem => (CHOICE.test(problem.what) ? { ...problem, mild: true } : problem);
+// What a server lists is not in the user's hands: the log warns of it, but there is nothing to mend. A list that failed
+// is trouble of the server, and a filter is the user's.
+const isOfServer = ({ where, what }: Problem) => /^server [^:]*$/.test(where) && !/^\S+ failed\b/.test(what);
+const judged = (problem: Problem): Problem => (isOfServer(problem) ? { ...problem, mild: true } : problem);
 
 /** One that is still connecting is slow, which need not be a fault. */
 const isInTrouble = (status: UpstreamStatus) => !['ready', 'disabled'].includes(status.state) && !isConnecting(status);

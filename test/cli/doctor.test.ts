@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dataOf, runCommand } from '../harness/command.ts';
-import { upstream } from '../harness/hub.ts';
+import { scripted, upstream } from '../harness/hub.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
 const GOOD = {
@@ -196,6 +196,37 @@ test('what two servers, or a server and a skill, have alike is told and nothing 
   );
   assert.match(stdout, /\nhealthy\n$/);
   assert.equal(status, 0);
+});
+
+test('a fault in what a server lists is told and nothing to mend; a list that fails, or a filter, is', (t) => {
+  const tree = makeTree(t, GOOD);
+  const inputSchema = { type: 'object' };
+  const tools = [
+    { name: 'good', inputSchema },
+    { name: 'task', inputSchema, execution: { taskSupport: 'required' } },
+    { name: 'odd', inputSchema: { type: 'array' } },
+    { name: 'bare', inputSchema, title: 7 },
+  ];
+  const answers = { 'tools/list': { tools }, 'prompts/list': { error: { code: -32603, message: 'x' } } };
+  const { entry } = scripted(tree, 'one', { answers });
+  const write = (more: object) =>
+    tree.write('home/.kode.json', JSON.stringify({ mcpServers: { one: { ...entry, ...more } } }));
+  write({});
+  const { status, stdout } = runCommand(tree, ['doctor', '--hub']);
+  assert.match(stdout, /\nRemarks: 3; nothing to mend\n.*"task" is left out: it can only be run as a task\n/);
+  assert.match(stdout, /\nhealthy\n$/);
+  assert.equal(status, 0);
+  write({ include: ['good', 'nothing'] });
+  assert.match(
+    runCommand(tree, ['doctor', '--hub']).stdout,
+    /server one: filter "nothing": .*[\s\S]*\n1 thing to mend\n$/,
+  );
+  scripted(tree, 'one', { answers, capabilities: { tools: {}, prompts: {} } });
+  write({});
+  assert.match(
+    runCommand(tree, ['doctor', '--hub']).stdout,
+    /server one: prompts\/list failed.*[\s\S]*\n1 thing to mend\n$/,
+  );
 });
 
 test('what to do fits the fault', (t) => {
