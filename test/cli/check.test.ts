@@ -109,10 +109,10 @@ test('links out of the project and in circles are not followed, and reported', (
   const { status, lines } = check(tree, ['--fix']);
   assert.equal(status, 1);
   const expected = [
-    /^out:1:1 warning is a link that leaves .*; --follow-symlinks would follow it$/,
+    /^out:1:1 warning is a link that leaves .*; --follow-symlinks would follow it \[not-followed\]$/,
     /^a\/up:1:1 warning is a link to its root or to a directory above it/,
-    /^b\/SKILL\.md:1:1 warning is a link that leaves its skill, and is not served$/,
-    /^c\/SKILL\.md:1:1 error is a link that leads nowhere$/,
+    /^b\/SKILL\.md:1:1 warning is a link that leaves its skill, and is not served \[not-followed\]$/,
+    /^c\/SKILL\.md:1:1 error is a link that leads nowhere \[access\]$/,
     /^3 files checked: 1 error, 3 warnings, 0 info$/,
   ];
   for (const [at, line] of expected.entries()) assert.match(lines[at] ?? '', line);

@@ -220,8 +220,15 @@ function checkTools(field: Field): readonly Finding[] {
 // A tool with a space, a comma or parentheses inside could be read as several.
 const ONE_TOOL = /^[^\s,()[\]{}"']+(?:\([^\s,()"']*\))?(?<!:)$/;
 
+/** Keys that Claude Code, VS Code and Copilot define besides those of the specification. */
+const HOST_KEYS: readonly string[] = [
+  ...['when_to_use', 'argument-hint', 'arguments', 'disable-model-invocation', 'user-invocable', 'model'],
+  ...['effort', 'context', 'agent', 'hooks', 'paths', 'shell'],
+];
+
 function checkUnknown(field: Field): readonly Finding[] {
-  const [near] = nearest(field.key, Object.keys(CHECKS), (one) => [one]);
+  if (HOST_KEYS.includes(field.key)) return [];
+  const [near] = nearest(field.key, [...Object.keys(CHECKS), ...HOST_KEYS], (one) => [one]);
   const hint = near === undefined ? 'keys of your own belong below metadata' : `did you mean ${near}?`;
   const message = `the specification has no key "${echo(field.key)}"; ${hint}`;
   return [{ rule: 'unknown-key', at: keyAt(field), message }];

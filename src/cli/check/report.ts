@@ -28,7 +28,8 @@ export function reportText(
     const { line, column, rule, message } = finding;
     const { severity } = RULES[rule];
     const file = shownPath(finding.path, base);
-    if (format === 'text') return `${printable(`${file}:${line}:${column}`)} ${paint(severity)} ${printable(message)}`;
+    if (format === 'text')
+      return `${printable(`${file}:${line}:${column}`)} ${paint(severity)} ${printable(message)} [${rule}]`;
     return `::${COMMANDS[severity]} file=${property(file)},line=${line},col=${column}::${data(message)}`;
   });
   return `${[...lines, summaryOf(report)].join('\n')}\n`;

@@ -47,7 +47,9 @@ export const RULES = {
   'text-values': warning('has text where the specification wants text: `version: "1.0"`, not `version: 1.0` (--fix)'),
   metadata: warning('has `metadata`, if any, that is a map of texts'),
   'allowed-tools': warning('has `allowed-tools`, if any, as one text with spaces between tools (--fix)'),
-  'unknown-key': warning('has no keys that the specification does not know; they belong below `metadata`'),
+  'unknown-key': warning(
+    'has no keys but those of the specification and of well-known hosts; others belong below `metadata`',
+  ),
   comment: warning('has no comment in its description: YAML leaves out what follows " #", unless it is in quotes'),
   invisible: warning('has no invisible characters in name and description'),
   'yaml-portable': warning('has values that all YAML parsers read alike'),

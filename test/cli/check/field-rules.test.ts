@@ -122,6 +122,24 @@ test('aliases that stand for millions of values cost nothing', async (t) => {
   assert.deepEqual(rules, ['2:1 yaml-portable', '14:16 allowed-tools', '15:11 metadata', '16:10 text-values']);
 });
 
+test('keys that well-known hosts define are fine', async (t) => {
+  const lines = [
+    'argument-hint: "[file]"',
+    'disable-model-invocation: true',
+    'user-invocable: false',
+    'model: opus',
+    'context: fork',
+    'agent: Explore',
+    'hooks: {PreToolUse: []}',
+    'effort: high',
+    'paths: ["src/**"]',
+    'shell: bash',
+  ];
+  assert.deepEqual(await found(t, withHead(...lines)), []);
+  const [message] = await messages(t, withHead('argument_hint: x'));
+  assert.equal(message, 'the specification has no key "argument_hint"; did you mean argument-hint?');
+});
+
 test('an unknown key that is a misspelt one is told', async (t) => {
   const [message] = await messages(t, withHead('allowed_tools: Read'));
   assert.equal(message, 'the specification has no key "allowed_tools"; did you mean allowed-tools?');
