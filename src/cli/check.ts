@@ -5,20 +5,19 @@
  * Always true: nothing is written without --fix or --fix-names.
  */
 import { resolve } from 'node:path';
-import { styleText } from 'node:util';
 import { findChecked } from './check/files.ts';
 import { inspect, type PlacedFinding, placeAll } from './check/inspect.ts';
-import { countOf, reportText } from './check/report.ts';
+import { countOf, reportData, reportLines } from './check/report.ts';
 import type { Severity } from './check/rules.ts';
-import { wantsNoColours, workingDirectory } from './process.ts';
+import { openOutput } from './output.ts';
+import { workingDirectory } from './process.ts';
 import type { CheckValues } from './view-options.ts';
 
 /** Gives the exit code: 1 when there are errors, or with --strict warnings. */
 export async function check(values: CheckValues, words: readonly string[]): Promise<number> {
-  const { env, stdout } = process;
+  const { env } = process;
   const cwd = workingDirectory();
-  const paths = words.length > 0 ? words : ['.'];
-  const { files, closed } = await findChecked(paths, cwd, values['follow-symlinks']);
+  const { files, closed } = await findChecked(words, cwd, values['follow-symlinks']);
   const fixes = (['fix', 'fix-names'] as const).filter((option) => values[option]);
   const findings: PlacedFinding[] = closed.flatMap(({ path, finding }) => placeAll(path, '', [finding]));
   let mended = 0;
@@ -31,9 +30,9 @@ export async function check(values: CheckValues, words: readonly string[]): Prom
   const format = values.json ? 'json' : values.format;
   // GitHub shows annotations whose paths start from the top of the repository.
   const base = format === 'github' && env.GITHUB_WORKSPACE ? resolve(env.GITHUB_WORKSPACE) : cwd;
-  const isPlain = wantsNoColours(values) || !stdout.isTTY;
-  const paint = (severity: Severity) => (isPlain ? severity : styleText(COLOURS[severity], severity));
-  stdout.write(reportText(report, format, base, paint));
+  const output = openOutput(values);
+  if (format === 'json') output.json(reportData(report, base));
+  else output.lines(reportLines(report, format, base, (severity) => output.paint(COLOURS[severity], severity)));
   const isFailed = countOf(findings, 'error') > 0 || (values.strict && countOf(findings, 'warning') > 0);
   return isFailed ? 1 : 0;
 }

@@ -17,7 +17,7 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue';
 
 export interface Output {
   readonly isTerminal: boolean;

@@ -10,6 +10,7 @@ import { SyntaxFault } from '../files/scanner.ts';
 import { hostFiles, type System } from '../hub/config/hosts.ts';
 import { messageOf } from '../log.ts';
 import { printable, printableJson } from '../text.ts';
+import { openOutput } from './output.ts';
 import { hintFor, UsageError } from './parse.ts';
 import { workingDirectory } from './process.ts';
 import { isThere } from './replace-file.ts';
@@ -25,23 +26,24 @@ export async function setup(values: SetupValues, [name, ...options]: readonly st
   const system = { platform, env, home: homedir(), cwd: workingDirectory() };
   // Relative paths would lead into the project.
   if (!isAbsolute(system.home)) throw new UsageError('the home directory is not known; set HOME to its path');
+  const output = openOutput(values);
   if (name === undefined) {
     const clients = CLIENTS.map((client) => listed(client, system));
-    print(
-      values.json ? printableJson({ version: 1, clients }) : clients.flatMap(listedLines).map(printable).join('\n'),
-    );
+    if (values.json) output.json({ clients });
+    else output.lines(clients.flatMap(listedLines).map(printable));
     return 0;
   }
   const target = targetOf(values, name, options, system);
   try {
     const done = perform(target, values);
-    print(values.json ? printableJson({ version: 1, ...done }) : textOf(target, done));
+    if (values.json) output.json(done);
+    else output.lines(linesOf(target, done));
     return 0;
   } catch (error) {
     const { client, file } = target;
     const place = error instanceof SyntaxFault ? { line: error.line, column: error.column } : undefined;
     const fault = { client: client.name, file, action: 'failed', error: messageOf(error), ...place };
-    if (values.json) print(printableJson({ version: 1, ...fault }));
+    if (values.json) output.json(fault);
     const where = [file, ...Object.values(place ?? {})].join(':');
     process.stderr.write(`skillwire: ${printable(`${where}: ${fault.error}`)}; nothing was changed\n`);
     return 1;
@@ -73,8 +75,6 @@ interface Done {
   readonly backup?: string | undefined;
   readonly notes?: readonly string[];
 }
-
-const print = (text: string) => process.stdout.write(`${text}\n`);
 
 function targetOf(values: SetupValues, name: string, options: readonly string[], system: System): Target {
   const client = CLIENTS.find((one) => one.name === name);
@@ -111,7 +111,7 @@ function perform({ client, file, project, entry, notes }: Target, values: SetupV
   return { ...base, action: 'deleted' };
 }
 
-function textOf({ client, notes }: Target, { file, existed, action, snippet = '', entry, backup }: Done): string {
+function linesOf({ client, notes }: Target, { file, existed, action, snippet = '', entry, backup }: Done) {
   const { title, servers, format } = client;
   const said = {
     shown: [
@@ -127,7 +127,7 @@ function textOf({ client, notes }: Target, { file, existed, action, snippet = ''
     deleted: [`${title}: deleted ${file}, which had nothing else in it`],
     none: [`${title}: nothing to do in ${file}`],
   };
-  return said[action].map(printable).join('\n');
+  return said[action].map(printable);
 }
 
 const kept = (backup: string | undefined) => (backup === undefined ? [] : [`Backup: ${backup}`]);

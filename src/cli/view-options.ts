@@ -28,7 +28,7 @@ export const TRY_OPTIONS = {
 export const CHECK_OPTIONS = {
   strict: flag('Exit 1 for warnings too.'),
   fix: flag(
-    'Mend what needs no judgement: quotes, line endings, spaces after dashes, a byte order mark, separators of allowed-tools.',
+    'Mend what needs no judgement: quotes, spaces after dashes, a byte order mark, separators of allowed-tools.',
   ),
   'fix-names': flag('Give skills the names of their directories.'),
   format: value('text|github|json', 'Lines for people and editors, annotations of GitHub, or JSON.', {

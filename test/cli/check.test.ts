@@ -77,6 +77,21 @@ test('a path that does not exist, is empty or no skill is one line on stderr and
   }
 });
 
+test('a path that is named and has no SKILL.md is an error, the working directory is not', (t) => {
+  const tree = makeTree(t, { 'good/SKILL.md': skillText('good'), 'empty/notes.md': '' });
+  const { status, lines } = check(tree, ['good', 'empty']);
+  assert.deepEqual(lines, [
+    'empty:1:1 error has no SKILL.md in or below it [no-skill]',
+    '1 file checked: 1 error, 0 warnings, 0 info',
+  ]);
+  assert.equal(status, 1);
+  const here = check(tree, ['.'], { cwd: tree.at('empty') });
+  assert.equal(here.lines[0], '.:1:1 error has no SKILL.md in or below it [no-skill]');
+  assert.equal(here.status, 1);
+  const none = check(tree, [], { cwd: tree.at('empty') });
+  assert.deepEqual([none.status, none.stdout], [0, 'No SKILL.md was found.\n']);
+});
+
 test('files and directories are searched as roots are, and each file is checked once', (t) => {
   const tree = makeTree(t, {
     'a/SKILL.md': skillText('x'),

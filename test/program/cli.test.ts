@@ -192,7 +192,18 @@ test('a reader that closes the pipe early is no error', (t) => {
 
 test('an output that cannot be written is exit 1 and one line', { skip: !existsSync('/dev/full') }, (t) => {
   const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a') });
-  for (const words of ['list', 'show a', 'search a', 'doctor --json', 'try']) {
+  const commands = [
+    'list',
+    'show a',
+    'search a',
+    'doctor --json',
+    'try',
+    'check',
+    'check --json',
+    'setup',
+    'setup codex',
+  ];
+  for (const words of commands) {
     const command = `'${process.execPath}' '${PROGRAM}' ${words} > /dev/full`;
     const env = { PATH: process.env.PATH, HOME: tree.at('home') };
     const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: tree.path, env, encoding: 'utf8' });

@@ -144,6 +144,8 @@ function checkDirectory(name: string, { entry, places }: Field): readonly Findin
   const finding = { rule: 'name-directory', at: entry?.start ?? places.start, message } as const;
   if (!entry || !VALID_NAME.test(directory)) return [finding];
   const end = isOneLine(entry) ? endOfValue(text, entry) : entry.last;
+  // What follows closing quotes and is not a comment needs judgement.
+  if (!/^\s*(?:\s#.*)?$/.test(text.slice(end, entry.last))) return [finding];
   const edits: readonly TextEdit[] = [{ start: entry.start, end, text: plainOrQuoted(directory) }];
   return [{ ...finding, fix: { by: 'fix-names', edits } }];
 }

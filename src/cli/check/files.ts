@@ -32,12 +32,12 @@ interface ClosedPlace {
   readonly finding: Finding;
 }
 
-/** Throws a UsageError for a path that does not exist. */
-export async function findChecked(paths: readonly string[], cwd: string, followLinks: boolean) {
+/** `named`: without any, the working directory. Throws a UsageError for a path that does not exist. */
+export async function findChecked(named: readonly string[], cwd: string, followLinks: boolean) {
   const files = new Map<string, CheckedFile>();
   const closed: ClosedPlace[] = [];
   const pace = createPacer();
-  for (const path of paths) {
+  for (const path of named.length > 0 ? named : ['.']) {
     // It usually comes from a variable that was not set, and must not come to mean the working directory.
     if (path.trim() === '') throw new UsageError('a path is empty');
     const full = resolve(cwd, path);
@@ -49,6 +49,8 @@ export async function findChecked(paths: readonly string[], cwd: string, followL
       if (!files.has(key)) files.set(key, file);
     }
     for (const place of found.closed) closed.push(place);
+    if (named.length > 0 && found.files.length === 0)
+      closed.push({ path: full, finding: unread('no-skill', NO_SKILL) });
   }
   return { files: [...files.values()], closed };
 }
@@ -89,6 +91,7 @@ export async function checkSize({ home }: CheckedFile): Promise<readonly Finding
 
 // --- internal ---
 
+const NO_SKILL = `has no ${SKILL_FILE} in or below it`;
 const unread = (rule: Rule, message: string): Finding => ({ rule, at: 0, message });
 
 const isSkillFile = (path: string) => basename(path).toLowerCase() === SKILL_FILE.toLowerCase();

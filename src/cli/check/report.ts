@@ -4,7 +4,7 @@
  */
 import { relative, sep } from 'node:path';
 import { isBelow } from '../../files/stats.ts';
-import { printable, printableJson } from '../../text.ts';
+import { printable } from '../../text.ts';
 import type { PlacedFinding } from './inspect.ts';
 import { RULES, type Severity } from './rules.ts';
 
@@ -14,16 +14,13 @@ interface CheckReport {
   readonly findings: readonly PlacedFinding[];
 }
 
-type ReportFormat = 'text' | 'github' | 'json';
-
 /** `base`: the directory that paths are relative to. `paint`: may colour a severity. */
-export function reportText(
+export function reportLines(
   report: CheckReport,
-  format: ReportFormat,
+  format: 'text' | 'github',
   base: string,
   paint: (severity: Severity) => string,
-): string {
-  if (format === 'json') return `${printableJson(jsonOf(report, base))}\n`;
+): readonly string[] {
   const lines = report.findings.map((finding) => {
     const { line, column, rule, message } = finding;
     const { severity } = RULES[rule];
@@ -32,7 +29,27 @@ export function reportText(
       return `${printable(`${file}:${line}:${column}`)} ${paint(severity)} ${printable(message)} [${rule}]`;
     return `::${COMMANDS[severity]} file=${property(file)},line=${line},col=${column}::${data(message)}`;
   });
-  return `${[...lines, summaryOf(report)].join('\n')}\n`;
+  return [...lines, summaryOf(report)];
+}
+
+/** The form of version 1. Members may be added to it; a change of those that are there makes it version 2. */
+export function reportData(report: CheckReport, base: string) {
+  return {
+    files: report.files,
+    errors: countOf(report.findings, 'error'),
+    warnings: countOf(report.findings, 'warning'),
+    infos: countOf(report.findings, 'info'),
+    mended: report.mended,
+    findings: report.findings.map(({ path, line, column, rule, message, fix }) => ({
+      file: shownPath(path, base),
+      line,
+      column,
+      level: RULES[rule].severity,
+      rule,
+      message,
+      ...(fix === undefined ? {} : { fix: fix.by }),
+    })),
+  };
 }
 
 export function countOf(findings: readonly PlacedFinding[], severity: Severity): number {
@@ -49,7 +66,7 @@ const data = (text: string) => printable(text).replaceAll('%', '%25');
 const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 function shownPath(path: string, base: string): string {
-  const shown = (isBelow(path, base) ? relative(base, path) : path).replaceAll(sep, '/');
+  const shown = (isBelow(path, base) ? relative(base, path) || '.' : path).replaceAll(sep, '/');
   // A line that begins with `::` or `##[` is a command to the runners of GitHub and Azure.
   return /^[:#]/.test(shown) ? `./${shown}` : shown;
 }
@@ -67,25 +84,4 @@ function summaryOf(report: CheckReport): string {
   });
   const parts = [counts.join(', '), ...(mended === 0 ? [] : [`${mended} mended`]), ...open];
   return `${some(files, 'file')} checked: ${parts.join('; ')}`;
-}
-
-/** The form of version 1. Members may be added to it; a change of those that are there makes it version 2. */
-function jsonOf(report: CheckReport, base: string) {
-  return {
-    version: 1,
-    files: report.files,
-    errors: countOf(report.findings, 'error'),
-    warnings: countOf(report.findings, 'warning'),
-    infos: countOf(report.findings, 'info'),
-    mended: report.mended,
-    findings: report.findings.map(({ path, line, column, rule, message, fix }) => ({
-      file: shownPath(path, base),
-      line,
-      column,
-      level: RULES[rule].severity,
-      rule,
-      message,
-      ...(fix === undefined ? {} : { fix: fix.by }),
-    })),
-  };
 }

@@ -42,6 +42,7 @@ export const RULES = {
   'name-directory': error('has the name of its directory (--fix-names)'),
   description: error(`has a \`description\` of 1 to ${LONGEST_DESCRIPTION.toLocaleString('en')} characters`),
   compatibility: error(`has a \`compatibility\`, if any, of at most ${LONGEST_COMPATIBILITY} characters`),
+  'no-skill': error('is in or below each directory that is named'),
   loads: error('is loaded by `skillwire serve`'),
   'name-ascii': warning('has only a-z, 0-9 and hyphens in its name: others are left out of `skills/list`'),
   'text-values': warning('has text where the specification wants text: `version: "1.0"`, not `version: 1.0` (--fix)'),
@@ -54,7 +55,7 @@ export const RULES = {
   invisible: warning('has no invisible characters in name and description'),
   'yaml-portable': warning('has values that all YAML parsers read alike'),
   fence: warning('has no spaces or tabs after the three dashes (--fix)'),
-  'line-endings': warning('has LF line endings in its front matter (--fix)'),
+  'line-endings': warning('has LF line endings in its front matter'),
   'file-name': warning('is called `SKILL.md`, in capitals'),
   'dead-link': warning('has only relative links that lead to a file or directory'),
   'not-followed': warning(

@@ -18,11 +18,6 @@ const FIXES: readonly (readonly [what: string, before: string, after: string])[]
     '---\nname: pdf\ndescription: d\n---\nx  \n',
   ],
   [
-    'line endings in the block, and not below it',
-    `${head('name: pdf', 'description: d').replaceAll('\n', '\r\n')}a\r\nb\r\n`,
-    `${head('name: pdf', 'description: d')}a\r\nb\r\n`,
-  ],
-  [
     'a value with a colon',
     head('name: pdf', 'description: Use when: "it" is\\it'),
     head('name: pdf', `description: 'Use when: "it" is\\it'`),
@@ -68,7 +63,7 @@ const FIXES: readonly (readonly [what: string, before: string, after: string])[]
   [
     'all at once',
     '\ufeff\r\n--- \r\nname: pdf # x\r\ndescription: a: b\r\nallowed-tools:\r\n- Read\r\n- Write\r\n---\r\nx\r\n',
-    '---\nname: pdf # x\ndescription: "a: b"\nallowed-tools: Read Write\n---\nx\r\n',
+    '---\r\nname: pdf # x\r\ndescription: "a: b"\r\nallowed-tools: Read Write\r\n---\r\nx\r\n',
   ],
 ];
 
@@ -81,6 +76,7 @@ for (const [what, before, after] of FIXES) {
 
 const LEFT: readonly (readonly [what: string, text: string])[] = [
   ['a good skill', withHead()],
+  ['CRLF', withHead().replaceAll('\n', '\r\n')],
   ['a comment before', `<!-- x -->\n${withHead()}`],
   ['a value with a colon and what may be a comment', head('name: pdf', 'description: a: b # c')],
   ['a value with a colon on two lines', head('name: pdf', 'description: a: b', '  c')],
@@ -110,6 +106,19 @@ const RENAMED: readonly (readonly [what: string, directory: string, before: stri
     'description: d\nname: pdf\nlicense: x',
   ],
   ['adds a missing name', 'pdf', 'description: d', 'name: pdf\ndescription: d'],
+  ['keeps CRLF', 'pdf', 'description: d\r\nname: x\r', 'description: d\r\nname: pdf\r'],
+  [
+    'leaves a name with text behind its quotes',
+    'pdf',
+    'name: "a\\"b": c\ndescription: d',
+    'name: "a\\"b": c\ndescription: d',
+  ],
+  [
+    'leaves a name with a mark behind its quotes',
+    'pdf',
+    "name: 'x'# c\ndescription: d",
+    "name: 'x'# c\ndescription: d",
+  ],
   ['puts quotes around a name that is a number', '123', 'name: x\ndescription: d', 'name: "123"\ndescription: d'],
   ['puts quotes around a name that is a word of YAML', 'no', 'name: x\ndescription: d', 'name: "no"\ndescription: d'],
   ['leaves a name whose directory breaks the rules', 'a_b', 'name: x\ndescription: d', 'name: x\ndescription: d'],
