@@ -36,9 +36,9 @@ export interface Syntax {
 
 /**
  * The arguments of the main command when all are long options, as clients give them; undefined for any others, and for
- * those with a mistake: `readArguments` reads those. By hand, because loading Node's parser takes a millisecond of the start.
+ * those with a mistake: `commandIn` and `splitArguments` read those. By hand, because loading Node's parser takes a millisecond of the start.
  */
-export function readPlainArguments<T extends Syntax>(argv: readonly string[], command: T) {
+export function readPlainArguments(argv: readonly string[], command: Syntax) {
   const values: Record<string, Given> = {};
   for (const [name, { default: standard }] of Object.entries(command.options))
     if (standard !== undefined) values[name] = standard;
@@ -58,17 +58,11 @@ export function readPlainArguments<T extends Syntax>(argv: readonly string[], co
       values[name] = option.multiple ? list : value;
     }
   }
-  return { command, values, words: [] };
-}
-
-/** The command that the arguments name, its values, which are not checked yet, and the words after its name. */
-export function readArguments<T extends Syntax>(argv: readonly string[], commands: readonly T[]) {
-  const command = commandIn(argv, commands);
-  return { command, ...splitArguments(argv, command, commands) };
+  return { values, words: [] };
 }
 
 /** The command that the arguments name; the first one when they name none. `help` as a command is the option. */
-function commandIn<T extends Syntax>(argv: readonly string[], commands: readonly T[]): T {
+export function commandIn<T extends Syntax>(argv: readonly string[], commands: readonly T[]): T {
   const options = Object.assign({}, ...commands.map((one) => one.options));
   const { positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false });
   const [word] = positionals.filter((one) => one !== 'help');
@@ -149,7 +143,7 @@ type Given = ReturnType<typeof parse>['values'][string];
 const parseStrictly = (argv: readonly string[], options: OptionTable) =>
   parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
 
-function parse(argv: readonly string[], { name, options }: Syntax, commands: readonly Syntax[]) {
+function parse(argv: readonly string[], { name, words, options }: Syntax, commands: readonly Syntax[]) {
   try {
     return parseStrictly(argv, options);
   } catch (error) {
@@ -157,7 +151,9 @@ function parse(argv: readonly string[], { name, options }: Syntax, commands: rea
     const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
     if (unknown === undefined) throw new UsageError(message);
     const owner = commands.find((one) => Object.hasOwn(one.options, unknown.replace(/^--/, '')));
-    if (owner) throw new UsageError(`${name} has no option ${unknown}; ${owner.name} has`);
+    // A command that takes options of the first one for it says so in its words.
+    const place = owner === commands[0] && words?.includes('[-- ') ? ': write it after --' : '';
+    if (owner) throw new UsageError(`${name} has no option ${unknown}; ${owner.name} has${place}`);
     const known = Object.keys(options).map((one) => `--${one}`);
     throw new UsageError(`unknown option ${unknown}${hintFor(unknown, known)}`);
   }

@@ -11,7 +11,15 @@ import { VERSION } from '../version.ts';
 import { afterAnswers } from '../wait.ts';
 import type { Program } from './command.ts';
 import type { STDIO_OPTIONS } from './options.ts';
-import { checkedValues, checkWords, readArguments, readPlainArguments, UsageError, type Values } from './parse.ts';
+import {
+  checkedValues,
+  checkWords,
+  commandIn,
+  readPlainArguments,
+  splitArguments,
+  UsageError,
+  type Values,
+} from './parse.ts';
 import { commandLine } from './self-command.ts';
 
 /** Runs the command that the command line names; a UsageError becomes one line on stderr. */
@@ -25,9 +33,15 @@ export async function runProgram(program: Program): Promise<void> {
     process.exitCode = 1;
     return;
   }
+  let command = program.main;
   try {
-    const plain = readPlainArguments(argv, program.main);
-    const { command, values, words } = plain ?? readArguments(argv, await program.commands());
+    let given: ReturnType<typeof splitArguments> | undefined = readPlainArguments(argv, command);
+    if (!given) {
+      const commands = await program.commands();
+      command = commandIn(argv, commands);
+      given = splitArguments(argv, command, commands);
+    }
+    const { values, words } = given;
     if (values.version) process.stdout.write(`${VERSION}\n`);
     else if (values.help)
       process.stdout.write((await import('./help.ts')).helpOf(program, await program.commands(), argv, command));
@@ -38,7 +52,8 @@ export async function runProgram(program: Program): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`skillwire: ${printable(error.message)}; see ${commandLine(['--help'])}\n`);
+    const help = commandLine([...(command === program.main ? [] : [command.name]), '--help']);
+    process.stderr.write(`skillwire: ${printable(error.message)}; see ${help}\n`);
     process.exitCode = 2;
   }
 }

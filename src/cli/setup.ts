@@ -28,6 +28,8 @@ export async function setup(values: SetupValues, [name, ...options]: readonly st
   if (!isAbsolute(system.home)) throw new UsageError('the home directory is not known; set HOME to its path');
   const output = openOutput(values);
   if (name === undefined) {
+    const needing = ONE_CLIENT.find((option) => values[option]);
+    if (needing !== undefined) throw new UsageError(`--${needing} is for one CLIENT; it can be ${NAMES.join(', ')}`);
     const clients = CLIENTS.map((client) => listed(client, system));
     if (values.json) output.json({ clients });
     else output.lines(clients.flatMap(listedLines).map(printable));
@@ -51,6 +53,9 @@ export async function setup(values: SetupValues, [name, ...options]: readonly st
 }
 
 // --- internal ---
+
+const NAMES = CLIENTS.map(({ name }) => name);
+const ONE_CLIENT = ['write', 'remove', 'project', 'http', 'url', 'hub'] as const;
 
 interface Target {
   readonly client: SetupClient;
@@ -78,8 +83,7 @@ interface Done {
 
 function targetOf(values: SetupValues, name: string, options: readonly string[], system: System): Target {
   const client = CLIENTS.find((one) => one.name === name);
-  const names = CLIENTS.map((one) => one.name);
-  if (!client) throw new UsageError(`unknown client "${name}"${hintFor(name, names)}; it can be ${names.join(', ')}`);
+  if (!client) throw new UsageError(`unknown client "${name}"${hintFor(name, NAMES)}; it can be ${NAMES.join(', ')}`);
   if (values.write && values.remove) throw new UsageError('--write and --remove exclude each other');
   const { user, project } = hostFiles(client.name, system);
   const files = values.project ? project : user;

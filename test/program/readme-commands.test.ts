@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { checkedValues, checkWords, readArguments } from '../../src/cli/parse.ts';
+import { checkedValues, checkWords, commandIn, splitArguments } from '../../src/cli/parse.ts';
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/eras.ts';
 import { CACHE_HOME, PROGRAM } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -156,7 +156,8 @@ test('every skillwire command that the README names parses', () => {
       .split(/\s+/)
       .map((word) => word.replace(/^'(.*)'$/, '$1'));
     assert.doesNotThrow(() => {
-      const { command: found, values, words } = readArguments(argv, COMMANDS);
+      const found = commandIn(argv, COMMANDS);
+      const { values, words } = splitArguments(argv, found, COMMANDS);
       // Those behind `--` are for another server.
       if (!argv.includes('--')) checkWords(words, found);
       checkedValues(found.options, values);

@@ -278,7 +278,12 @@ test('a mistake is one line on stderr and exit 2', (t) => {
     [['codex', '--http', '--', '-q'], /give these options to the server/],
     [['codex', '--url', 'ftp://x'], /--url must be http:\/\/\.\.\. or https:\/\/\.\.\., not "ftp:\/\/x"/],
     [['codex', '--url', ''], /--url must be/],
-    [['codex', '--skill-dir', 'x'], /setup has no option --skill-dir; serve has/],
+    [['codex', '--skill-dir', 'x'], /setup has no option --skill-dir; serve has: write it after --;/],
+    [['codex', '--long'], /setup has no option --long; list has;/],
+    [['--write'], /--write is for one CLIENT; it can be claude-code, .*copilot/],
+    [['--remove'], /--remove is for one CLIENT/],
+    [['--project', '--json'], /--project is for one CLIENT/],
+    [['--url', 'http://x'], /--url is for one CLIENT/],
     [['codex', 'cursor'], /unexpected argument "cursor"/],
     [['codex', '--', '--skil-dir', 'x'], /unknown option --skil-dir; did you mean --skill-dir\?/],
     [['codex', '--', '--tools', 'x'], /--tools takes/],
@@ -288,7 +293,7 @@ test('a mistake is one line on stderr and exit 2', (t) => {
   for (const [args, line] of cases) {
     const { status, stdout, stderr } = run(args);
     assert.deepEqual({ status, stdout }, { status: 2, stdout: '' }, args.join(' '));
-    assert.match(stderr, /^skillwire: [^\n]+; see \S+ \/\S+\/dist\/skillwire\.cjs --help\n$/);
+    assert.match(stderr, /^skillwire: [^\n]+; see \S+ \/\S+\/dist\/skillwire\.cjs setup --help\n$/);
     assert.match(stderr, line);
   }
   assert.match(run(['codex', '--write'], { HOME: 'relative' }).stderr, /the home directory is not known; set HOME/);
