@@ -1,8 +1,11 @@
 /**
  * `skillwire show`: one skill as an agent gets it, or its files.
+ * Owns: why a skill in a directory of that name could not be loaded, which a person can mend and a model cannot.
  * Leaves alone: the text, and what is said of a name that means no skill or several: the `skill` tool gives both.
  */
-import type { ManifestFile, ManifestReading } from '../model.ts';
+import { basename, dirname } from 'node:path';
+import type { ManifestFile, ManifestReading, Problem, Snapshot } from '../model.ts';
+import { nameKey } from '../skills/names.ts';
 import { echo, printable } from '../text.ts';
 import { connectAs } from './client.ts';
 import { createOutput, grouped, openOutput } from './output.ts';
@@ -34,13 +37,21 @@ export async function show(values: Values<typeof SHOW_OPTIONS>, [name = '']: rea
 async function load(name: string, withFiles: boolean, { skillwire }: View) {
   const client = await connectAs('skillwire', skillwire.handle);
   const { text, isError } = await client.call('skill', { name });
-  const { names } = await skillwire.registry.ready();
-  const found = names.resolve(name);
-  if (isError || found.kind !== 'found') return text;
+  const snapshot = await skillwire.registry.ready();
+  const found = snapshot.names.resolve(name);
+  if (isError || found.kind !== 'found') return [...notLoaded(name, snapshot), text].join('\n');
   const files = withFiles ? filesIn(await found.skill.files.manifest(new AbortController().signal)) : undefined;
   return typeof files === 'string'
     ? `The files of skill '${echo(name)}' cannot be listed: ${files}`
     : { text, files, data: dataOf(found) };
+}
+
+/** Why the skills in directories of that name are not there. */
+function notLoaded(name: string, { names, problems }: Snapshot): readonly string[] {
+  const key = nameKey(name.slice(name.lastIndexOf(':') + 1));
+  const loaded = new Set(names.listed.map(({ skill }) => skill.file));
+  const isMeant = ({ where }: Problem) => nameKey(basename(dirname(where))) === key && !loaded.has(where);
+  return problems.filter(isMeant).map(({ where, what }) => `${printable(where)} is not loaded: ${printable(what)}`);
 }
 
 function filesIn(reading: ManifestReading): readonly ManifestFile[] | string {

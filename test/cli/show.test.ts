@@ -52,6 +52,31 @@ test('a name that means no skill, or several, is answered as an agent is, on std
   assert.match(stderr, /^invalid params: name is required/);
 });
 
+test('a name that is the directory of a skill that could not be loaded is first told why', async (t) => {
+  const tree = makeTree(t, {
+    ...at('.claude', 'pdf'),
+    '.claude/skills/draft/SKILL.md': 'no front matter',
+    '.codex/skills/low/skill.md': 'x',
+    'skills/draft/SKILL.md': skillText('final'),
+  });
+  const program = startProgram(t, { tree });
+  const cases: readonly (readonly [name: string, why: string])[] = [
+    ['Draft', `${tree.at('.claude/skills/draft/SKILL.md')} is not loaded: there is no front matter\n`],
+    ['claude:draft', `${tree.at('.claude/skills/draft/SKILL.md')} is not loaded: there is no front matter\n`],
+    ['low', `${tree.at('.codex/skills/low/skill.md')} is not loaded: is not read; rename it to SKILL.md\n`],
+    ['pfd', ''],
+  ];
+  for (const [name, why] of cases) {
+    const { status, stderr } = runCommand(tree, ['show', name]);
+    assert.deepEqual({ status, stderr }, { status: 1, stderr: `${why}${await program.skill(name)}\n` });
+  }
+  assert.match(
+    dataOf(runCommand(tree, ['show', 'draft', '--json'])).error,
+    /is not loaded: there is no front matter\n/,
+  );
+  assert.equal(runCommand(tree, ['show', 'pdf']).status, 0);
+});
+
 test('a skill without a list of files says why', (t) => {
   const tree = makeTree(t, at('.claude', 'pdf'));
   for (let nth = 0; nth < 513; nth++) tree.write(`.claude/skills/pdf/${nth}`, '');
