@@ -14,7 +14,7 @@ import { openOutput } from './output.ts';
 import { hintFor, UsageError } from './parse.ts';
 import { workingDirectory } from './process.ts';
 import { isThere } from './replace-file.ts';
-import { withEntry, withoutEntry } from './setup/client-entry.ts';
+import { entryState, withEntry, withoutEntry } from './setup/client-entry.ts';
 import { deleteClientFile, newestBackup, readClientFile, replaceClientFile } from './setup/client-file.ts';
 import { CLIENTS, type ClientEntry, ENTRY_NAME, type SetupClient } from './setup/clients.ts';
 import { httpEntry, stdioEntry } from './setup/server-entry.ts';
@@ -30,7 +30,7 @@ export async function setup(values: SetupValues, [name, ...options]: readonly st
   if (name === undefined) {
     const needing = ONE_CLIENT.find((option) => values[option]);
     if (needing !== undefined) throw new UsageError(`--${needing} is for one CLIENT; it can be ${NAMES.join(', ')}`);
-    const clients = CLIENTS.map((client) => listed(client, system));
+    const clients = CLIENTS.map((client) => listed(client, values, system));
     if (values.json) output.json({ clients });
     else output.lines(clients.flatMap(listedLines).map(printable));
     return 0;
@@ -43,11 +43,9 @@ export async function setup(values: SetupValues, [name, ...options]: readonly st
     return 0;
   } catch (error) {
     const { client, file } = target;
-    const place = error instanceof SyntaxFault ? { line: error.line, column: error.column } : undefined;
-    const fault = { client: client.name, file, action: 'failed', error: messageOf(error), ...place };
-    if (values.json) output.json(fault);
-    const where = [file, ...Object.values(place ?? {})].join(':');
-    process.stderr.write(`skillwire: ${printable(`${where}: ${fault.error}`)}; nothing was changed\n`);
+    const fault = faultOf(error);
+    if (values.json) output.json({ client: client.name, file, action: 'failed', ...fault });
+    process.stderr.write(`skillwire: ${printable(faultLine(file, fault))}; nothing was changed\n`);
     return 1;
   }
 }
@@ -73,6 +71,8 @@ interface Done {
   readonly file: string;
   /** Whether the file was there before. */
   readonly existed: boolean;
+  /** What is shown: whether the file has it already, or the fault in the file. */
+  readonly found?: Found | undefined;
   readonly action: 'shown' | 'written' | 'removed' | 'deleted' | 'none';
   /** The entry as a whole file would have it. */
   readonly snippet?: string;
@@ -81,6 +81,23 @@ interface Done {
   readonly notes?: readonly string[];
 }
 
+/** Of a file that exists: whether it has the entry, or the fault in it. */
+type Found = { readonly state: ReturnType<typeof entryState> } | Fault;
+
+interface Fault {
+  readonly error: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+function faultOf(error: unknown): Fault {
+  const place = error instanceof SyntaxFault ? { line: error.line, column: error.column } : undefined;
+  return { error: messageOf(error), ...place };
+}
+
+const faultLine = (file: string, { error, ...place }: Fault) =>
+  `${[file, ...Object.values(place)].join(':')}: ${error}`;
+
 function targetOf(values: SetupValues, name: string, options: readonly string[], system: System): Target {
   const client = CLIENTS.find((one) => one.name === name);
   if (!client) throw new UsageError(`unknown client "${name}"${hintFor(name, NAMES)}; it can be ${NAMES.join(', ')}`);
@@ -88,7 +105,7 @@ function targetOf(values: SetupValues, name: string, options: readonly string[],
   const { user, project } = hostFiles(client.name, system);
   const files = values.project ? project : user;
   if (!files) throw new UsageError(`${client.title} has no file for a project; leave out --project`);
-  const file = files.find(isThere) ?? files.at(-1) ?? '';
+  const file = chosenOf(files);
   const isHttp = values.http || values.url !== undefined;
   const made = (isHttp ? httpEntry : stdioEntry)(client, values, options, system);
   if (!values.project) return { client, file, project: undefined, ...made };
@@ -96,10 +113,13 @@ function targetOf(values: SetupValues, name: string, options: readonly string[],
   return { client, file, project: system.cwd, entry: made.entry, notes };
 }
 
+const chosenOf = (files: readonly string[]) => files.find(isThere) ?? files.at(-1) ?? '';
+
 function perform({ client, file, project, entry, notes }: Target, values: SetupValues): Done {
   const base = { client: client.name, file, existed: isThere(file) };
   if (!values.write && !values.remove) {
-    return { ...base, action: 'shown', snippet: withEntry(client, '', entry), entry, notes };
+    const found = lookAt({ client, file, project, entry });
+    return { ...base, action: 'shown', found, snippet: withEntry(client, '', entry), entry, notes };
   }
   const found = readClientFile(file, project);
   const before = found.content?.text;
@@ -115,15 +135,25 @@ function perform({ client, file, project, entry, notes }: Target, values: SetupV
   return { ...base, action: 'deleted' };
 }
 
-function linesOf({ client, notes }: Target, { file, existed, action, snippet = '', entry, backup }: Done) {
+/** Undefined when there is no such file. */
+function lookAt({ client, file, project, entry }: Omit<Target, 'notes'>): Found | undefined {
+  if (!isThere(file)) return undefined;
+  try {
+    return { state: entryState(client, readClientFile(file, project).content?.text ?? '', entry) };
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+function linesOf({ client, notes }: Target, { file, found, action, snippet = '', entry, backup }: Done) {
   const { title, servers, format } = client;
   const said = {
     shown: [
-      `${title}: ${file}${existed ? '' : ' (does not exist yet)'}`,
+      `${title}: ${foundLine(file, found)}`,
       '',
       ...(format === 'toml' ? snippet.trimEnd() : printableJson({ [servers]: { [ENTRY_NAME]: entry } })).split('\n'),
       '',
-      '--write puts it there.',
+      ...(isReady(found) ? ['--write puts it there.'] : []),
       ...notes,
     ],
     written: [`${title}: the entry is in ${file}`, ...kept(backup), ...notes, `Restart ${title} to connect.`],
@@ -136,24 +166,31 @@ function linesOf({ client, notes }: Target, { file, existed, action, snippet = '
 
 const kept = (backup: string | undefined) => (backup === undefined ? [] : [`Backup: ${backup}`]);
 
+const STATES = { there: 'has this entry', differs: 'has an entry that differs', missing: 'has no such entry' };
+
+/** Whether --write would change something, and can. */
+const isReady = (found: Found | undefined) => !found || ('state' in found && found.state !== 'there');
+
+function foundLine(file: string, found: Found | undefined): string {
+  if (!found) return `${file} (does not exist yet)`;
+  return 'state' in found ? `${file} (${STATES[found.state]})` : faultLine(file, found);
+}
+
 /** A client in the list of all. */
-function listed(client: SetupClient, system: System) {
-  const { user, project } = hostFiles(client.name, system);
-  const chosen = (files: readonly string[]) => {
-    const file = files.find(isThere);
-    return { file: file ?? files.at(-1) ?? '', exists: file !== undefined };
+function listed(client: SetupClient, values: SetupValues, system: System) {
+  const { name, title } = client;
+  const { user, project } = hostFiles(name, system);
+  const { entry } = stdioEntry(client, values, [], system);
+  const chosen = (files: readonly string[], directory?: string) => {
+    const file = chosenOf(files);
+    return { file, exists: isThere(file), found: lookAt({ client, file, project: directory, entry }) };
   };
-  return {
-    name: client.name,
-    title: client.title,
-    user: chosen(user),
-    ...(project ? { project: chosen(project) } : {}),
-  };
+  return { name, title, user: chosen(user), ...(project ? { project: chosen(project, system.cwd) } : {}) };
 }
 
 function listedLines({ name, user, project }: ReturnType<typeof listed>): readonly string[] {
-  const line = (left: string, { file, exists }: typeof user, right: string) =>
-    `${left.padEnd(NAME_WIDTH)} ${exists ? 'exists ' : 'missing'} ${file}${right}`;
+  const line = (left: string, { file, found }: typeof user, right: string) =>
+    `${left.padEnd(NAME_WIDTH)} ${found ? `exists  ${foundLine(file, found)}` : `missing ${file}`}${right}`;
   return [line(name, user, ''), ...(project ? [line('', project, ' (--project)')] : [])];
 }
 

@@ -48,9 +48,9 @@ test('without a client it lists all of them, where their files are and whether t
     rows.filter(([name]) => name !== '').map(([name]) => name),
     CLIENTS.map(({ name }) => name),
   );
-  assert.ok(stdout.includes(`codex           exists  ${tree.at('.codex/config.toml')}\n`), stdout);
+  assert.ok(stdout.includes(`codex           exists  ${tree.at('.codex/config.toml')} (has no such entry)\n`), stdout);
   assert.ok(stdout.includes(`                missing ${tree.at('project/.mcp.json')} (--project)\n`), stdout);
-  assert.ok(stdout.includes(`exists  ${tree.at('project/opencode.jsonc')} (--project)\n`), stdout);
+  assert.ok(stdout.includes(`exists  ${tree.at('project/opencode.jsonc')} (has no such entry) (--project)\n`), stdout);
   const { version, clients } = json();
   assert.equal(version, 1);
   assert.deepEqual(clients[0], {
@@ -76,6 +76,33 @@ test('what it shows is a whole file that says the same as the entry, and nothing
     if (['codex', 'opencode'].includes(name)) assert.equal(run([name]).stdout, shown);
   }
   assert.deepEqual(readdirSync(tree.path), before);
+});
+
+test('whether the file has the entry is said, for one client and in the list of all', (t) => {
+  const { tree, run, json } = makeHome(t, { '.codex/config.toml': 'a = 1\n', 'project/.codex/config.toml': '[b\n' });
+  const file = tree.at('.codex/config.toml');
+  const shown = (...args: readonly string[]) => run(['codex', ...args]).stdout.split('\n');
+  const inList = () =>
+    run([])
+      .stdout.split('\n')
+      .filter((line) => line.includes('.codex'));
+  assert.equal(shown()[0], `Codex: ${file} (has no such entry)`);
+  assert.deepEqual(json('codex').found, { state: 'missing' });
+  json('codex', '--write');
+  assert.equal(shown()[0], `Codex: ${file} (has this entry)`);
+  assert.ok(!shown().includes('--write puts it there.'));
+  assert.equal(shown('--hub')[0], `Codex: ${file} (has an entry that differs)`);
+  assert.deepEqual(json('codex', '--hub').found, { state: 'differs' });
+  const fault = `${tree.at('project/.codex/config.toml')}:1:3: expected "]"`;
+  assert.equal(shown('--project')[0], `Codex: ${fault}`);
+  assert.ok(!shown('--project').includes('--write puts it there.'));
+  assert.deepEqual(json('codex', '--project').found, { error: 'expected "]"', line: 1, column: 3 });
+  assert.deepEqual(inList(), [
+    `codex           exists  ${file} (has this entry)`,
+    `                exists  ${fault} (--project)`,
+  ]);
+  const codex = json().clients.find(({ name }: Answer) => name === 'codex');
+  assert.deepEqual([codex.user.found, codex.project.found.line], [{ state: 'there' }, 1]);
 });
 
 for (const { name, format, servers } of CLIENTS) {
@@ -250,6 +277,13 @@ test('--http and --url name an address instead, and a token by its variable', (t
   assert.deepEqual(json('codex', '--url', 'https://skills.example.com/mcp').entry, {
     url: 'https://skills.example.com/mcp',
   });
+  const startOf = (url: string) =>
+    json('codex', '--url', url).notes.map((note: string) => note.replace(/^.*\.cjs /, ''));
+  assert.deepEqual(startOf('http://127.0.0.1:4444/mcp'), ['--transport http --port 4444 --skip-own']);
+  assert.deepEqual(startOf('http://localhost/mcp'), ['--transport http --host localhost --port 80 --skip-own']);
+  assert.deepEqual(startOf('http://[::1]:3333/mcp'), ["--transport http --host '[::1]' --skip-own"]);
+  for (const other of ['https://127.0.0.1/mcp', 'http://skills.example.com/mcp', 'http://127.0.0.1:3333/other'])
+    assert.deepEqual(startOf(other), []);
   const token = { SKILLWIRE_TOKEN: 'tell-nobody' };
   const outputs = CLIENTS.filter(({ http }) => http).map(({ name }) => run([name, '--http', '--write'], token));
   for (const { status, stdout } of outputs) {

@@ -27,6 +27,12 @@ export function withEntry({ format, servers }: Place, text: string, entry: Clien
   return checked(parse(after), { ...before, [servers]: { ...Object(before[servers]), [ENTRY_NAME]: wanted } }, after);
 }
 
+/** Whether the text has this entry, another one of ours, or none. */
+export function entryState(place: Place, text: string, entry: ClientEntry): 'there' | 'differs' | 'missing' {
+  if (entryIn(FORMATS[place.format].parse(text), place.servers) === undefined) return 'missing';
+  return withEntry(place, text, entry) === text ? 'there' : 'differs';
+}
+
 /**
  * The text without the entry; the same text when it has none. `backup`: an older text, which is given when it is exactly
  * what the entry was added to. Undefined: the text is that of a new file, with nothing but the entry.

@@ -4,6 +4,7 @@
  * Always true: the command works as it is written; a token is never in an entry, only the name of its variable.
  */
 import { parseArgs } from 'node:util';
+import { DEFAULT_ADDRESS } from '../../config.ts';
 import type { System } from '../../hub/config/hosts.ts';
 import { expandHome } from '../../skills/roots.ts';
 import { ALL_OPTIONS, allOptions, DEFAULT_URL } from '../all-options.ts';
@@ -36,13 +37,13 @@ export const httpEntry: MakeEntry = ({ title, http, takesNoVariables }, { hub, u
   if (hub || options.length > 0)
     throw new UsageError('with --http, give these options to the server when you start it');
   const hasToken = Boolean(env.SKILLWIRE_TOKEN);
-  const start = `Start the server: ${inShell([...selfCommand(), '--transport', 'http', '--skip-own'])}`;
+  const address = checkedUrl(url ?? DEFAULT_URL);
   const token = takesNoVariables
     ? 'Put the token into the entry by hand: "headers": { "Authorization": "Bearer ..." }'
     : `Start ${title} with SKILLWIRE_TOKEN set.`;
   return {
-    entry: http(checkedUrl(url ?? DEFAULT_URL), hasToken),
-    notes: [...(url === undefined ? [start] : []), ...(hasToken ? [token] : [])],
+    entry: http(address.href, hasToken),
+    notes: [...startNotes(address), ...(hasToken ? [token] : [])],
   };
 };
 
@@ -69,8 +70,17 @@ function serverArguments(options: readonly string[], base: System | undefined): 
   });
 }
 
-function checkedUrl(text: string): string {
+/** How to start the server at that address, if it is one of this machine. */
+function startNotes({ protocol, hostname, port, pathname }: URL): readonly string[] {
+  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  if (!isHere || protocol !== 'http:' || pathname !== new URL(DEFAULT_URL).pathname) return [];
+  const host = hostname === DEFAULT_ADDRESS.host ? [] : ['--host', hostname];
+  const number = port === String(DEFAULT_ADDRESS.port) ? [] : ['--port', port || '80'];
+  return [`Start the server: ${inShell([...selfCommand(), '--transport', 'http', ...host, ...number, '--skip-own'])}`];
+}
+
+function checkedUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol)) return url.href;
+  if (url && /^https?:$/.test(url.protocol)) return url;
   throw new UsageError(`--url must be http://... or https://..., not "${text}"`);
 }
