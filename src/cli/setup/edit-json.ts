@@ -124,7 +124,11 @@ function removal(text: string, { start, end, members }: ObjectPlace, member: Mem
     const line = erase(endOfLineBefore(text, member.start), lineEnd);
     return spare === undefined ? [line] : [erase(spare, spare + 1), line];
   }
-  if (spare !== undefined) return [erase(spare, member.end)];
+  if (spare !== undefined) {
+    // A comment between the two stays.
+    const isNext = text.slice(spare + 1, member.start).trim() === '';
+    return isNext ? [erase(spare, member.end)] : [erase(spare, spare + 1), erase(member.start, member.end)];
+  }
   const blanks = /^[ \t]*/.exec(text.slice(behind))?.[0] ?? '';
   return [erase(member.start, behind + blanks.length)];
 }

@@ -80,6 +80,8 @@ test('removing leaves valid JSON, wherever the member is', () => {
     ['{"servers": {\n  "me": 1, // gone\n  "b": 2\n}}', '{"servers": {\n  "b": 2\n}}'],
     ['{"servers": {\n  "a": 1, // stays\n  "me": 1\n}}', '{"servers": {\n  "a": 1 // stays\n}}'],
     ['{"servers": {\n  "a": 1\n  , "me": 1 }}', '{"servers": {\n  "a": 1\n   }}'],
+    ['{"servers": {"a": 1, /* stays */ "me": 1}}', '{"servers": {"a": 1 /* stays */ }}'],
+    ['{"servers": {\n  "a": 1, // stays\n  "me": 1 }}', '{"servers": {\n  "a": 1 // stays\n   }}'],
     ['{"servers": {"a": 1}}', '{"servers": {"a": 1}}'],
     ['{"a": 1}', '{"a": 1}'],
   ];
