@@ -71,7 +71,7 @@ export async function listen(
   let closing: Promise<void> | undefined;
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${MCP_PATH}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${endpoint.path ?? MCP_PATH}`,
     port,
     close: () => (closing ??= close()),
   };

@@ -18,6 +18,10 @@ type Verbs = ReadonlyMap<string, RequestHandler>;
 
 export interface Endpoint {
   readonly routes: ReadonlyMap<string, Verbs>;
+  /** Where clients begin, unless it is MCP_PATH. */
+  readonly path?: string;
+  /** Said to a verb that a path does not have. */
+  readonly noSuchVerb?: string;
   sessions(): number;
   /** Ends the sessions and streams that are still open, after the last response. */
   close(): void;
@@ -50,6 +54,7 @@ export interface RouterOptions extends AccessOptions {
 }
 
 export function createRouter(endpoint: Endpoint, options: RouterOptions) {
+  const { path = MCP_PATH, noSuchVerb = 'this verb is not served here' } = endpoint;
   const access = createAccess(options);
   let inFlight = 0;
   let stopping = false;
@@ -64,19 +69,19 @@ export function createRouter(endpoint: Endpoint, options: RouterOptions) {
   const routes = new Map([...endpoint.routes, [HEALTH_PATH, new Map([['GET', showHealth]])]]);
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
-    const path = pathOf(request);
-    if (options.onAccess) logAccess(request, response, path, options.onAccess);
+    const asked = pathOf(request);
+    if (options.onAccess) logAccess(request, response, asked, options.onAccess);
     const verdict = access.check(request.headers);
     if (verdict.kind === 'refused') return refuse(response, 403, verdict.why);
     // Before the token: a browser's preflight request carries none.
     if (verdict.origin !== undefined && answerOrigin(verdict.origin, request, response)) return;
     // A load balancer has no token; it gets states and counts, no contents or reasons.
-    const refusal = path === HEALTH_PATH ? undefined : findRefusal(request.headers);
+    const refusal = asked === HEALTH_PATH ? undefined : findRefusal(request.headers);
     if (refusal) return refuse(response, ...refusal);
-    const verbs = routes.get(path);
-    if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${MCP_PATH}`);
+    const verbs = routes.get(asked);
+    if (!verbs) return refuse(response, 404, `there is nothing here; the endpoint is ${path}`);
     const handler = verbs.get(request.method ?? '');
-    if (!handler) return refuse(response, 405, 'this verb is not served here', { allow: [...verbs.keys()].join(', ') });
+    if (!handler) return refuse(response, 405, noSuchVerb, { allow: [...verbs.keys()].join(', ') });
     void attempt(handler, request, response);
   };
 

@@ -12,7 +12,9 @@ import { accepts, useBody } from './requests.ts';
 import { refuse, sendNothing } from './responses.ts';
 import { type Endpoint, MCP_PATH, type RequestHandler } from './router.ts';
 
-export const serveSse = (handle: Handle, options: ListenOptions) => listen(createSseEndpoint, handle, options);
+/** This transport alone. */
+export const serveSse = (handle: Handle, options: ListenOptions) =>
+  listen((...needed) => ({ ...createSseEndpoint(...needed), path: SSE_PATH, noSuchVerb: SSE_ONLY }), handle, options);
 
 export function createSseEndpoint(handle: Handle, keepAliveMs: number): Endpoint & { readonly open: RequestHandler } {
   const sessions = new Map<string, { readonly session: Session; readonly stream: EventStream }>();
@@ -67,5 +69,7 @@ export function createSseEndpoint(handle: Handle, keepAliveMs: number): Endpoint
 // The path of the oldest servers and of their clients' defaults.
 const SSE_PATH = '/sse';
 const MESSAGES_PATH = '/messages';
+
+const SSE_ONLY = 'this server speaks HTTP+SSE only, which begins with a GET; --transport http serves POST';
 
 const OVER = 'this session is unknown or over: open a stream again';

@@ -42,6 +42,17 @@ for (const transport of ['http', 'sse'] as const) {
   });
 }
 
+test('with --transport sse the log names /sse, and a POST elsewhere is told what this server speaks', async (t) => {
+  const { url, at } = await start(t);
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/sse$/);
+  for (const path of ['/mcp', '/sse']) {
+    const { status, headers, json } = await ask(at(path), { body: initialize() });
+    assert.deepEqual([status, headers.allow], [405, 'GET']);
+    assert.match(json.error.message, /HTTP\+SSE only, which begins with a GET; --transport http serves POST$/);
+  }
+  assert.match((await ask(at('/other'))).json.error.message, /the endpoint is \/sse$/);
+});
+
 test('equal ids of several clients are each answered on their own stream', async (t) => {
   const { url, at } = await start(t);
   await Promise.all(
