@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { VERSION } from '../src/version.ts';
-import { allLimits, auditParts, type Module, modules, reachedFrom } from './harness/source.ts';
+import { allLimits, auditParts, limitsIn, type Module, modules, reachedFrom } from './harness/source.ts';
 
 // Seen from .test-build/test.
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
@@ -175,6 +175,22 @@ test('every limit has a reason', () => {
   assert.ok(allLimits.length > 100, `${allLimits.length} limits`);
   const bare = allLimits.filter(({ reason }) => reason === '').map(({ path, name }) => `${path}: ${name}`);
   assert.deepEqual(bare, []);
+});
+
+test('a limit has no reason but its own', () => {
+  const text = `/** Why A. */\nexport const MAX_A = 1;\nexport const MAX_B = 2;\nexport const MAX_C = 3; // Why C.
+export const LIMITS = {\n  /** Why d. */\n  d: 4,\n  e: 5,\n  f: 6, // Why f.\n};\n`;
+  assert.deepEqual(
+    limitsIn('src/x/limits.ts', text).map(({ name, value, reason }) => [name, value, reason]),
+    [
+      ['MAX_A', 1, 'Why A.'],
+      ['MAX_B', 2, ''],
+      ['MAX_C', 3, 'Why C.'],
+      ['LIMITS.d', 4, 'Why d.'],
+      ['LIMITS.e', 5, ''],
+      ['LIMITS.f', 6, 'Why f.'],
+    ],
+  );
 });
 
 test('the top level is what the design says, and dot-files', () => {

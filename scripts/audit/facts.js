@@ -83,11 +83,7 @@ function membersIn(path, text) {
 function commentAbove(before) {
   const lines =
     /(?:^|\n)((?:[ \t]*\/\/.*\n)+)$/.exec(before)?.[1] ?? /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n$/.exec(before)?.[1];
-  // Constants without a blank line between them share the comment above the first.
-  if (lines === undefined) {
-    const above = /(?:^|\n)(?:(?:export )?const | {2})\w+(?:: | = )[^\n]*\n$/.exec(before);
-    return above === null ? '' : commentAbove(before.slice(0, above.index + (above[0].startsWith('\n') ? 1 : 0)));
-  }
+  if (lines === undefined) return '';
   const text = lines.replace(/^[ \t]*(?:\/\/|\/\*\*|\*\/|\*)[ \t]?/gm, '').replace(/\*\/\s*$/, '');
   return text
     .replace(/--- internal ---/, '')

@@ -12,6 +12,6 @@ export const DEBOUNCE_MS = 500;
 export const LONGEST_BURST_MS = 2000;
 /** A file that was changing during a refresh is read again after this; the time doubles while it keeps changing. */
 export const UNSETTLED_MS = 250;
-export const LONGEST_UNSETTLED_MS = 8000;
+export const LONGEST_UNSETTLED_MS = 8000; // It doubles up to this.
 /** While nothing is watched yet, watches are set this long after a scan: a list of ten thousand skills, which waited for it, is sent by then. */
 export const FIRST_WATCH_DELAY_MS = 250;

@@ -60,7 +60,7 @@ export const COMPLETE_AFTER_MS = 3000;
 export const MOST_CACHES = 16;
 /** Far above what the program compiles to. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
-const PIECE_BYTES = 32 * 1024;
+const PIECE_BYTES = 32 * 1024; // The second copy is compared in pieces, so that it takes no memory of its own.
 /** Bytes. V8 copies code that begins elsewhere before it takes it over. */
 const ALIGNMENT = 8;
 

@@ -26,7 +26,7 @@ export interface View {
   readonly connecting: readonly string[];
 }
 
-export interface ViewOptions extends SkillwireOptions {
+interface LookOptions extends SkillwireOptions {
   /** How long upstream servers are waited for; if not given, as long as each of them may take. */
   readonly patienceMs?: number;
 }
@@ -35,7 +35,7 @@ export interface ViewOptions extends SkillwireOptions {
 export async function withView<T>(
   values: ViewValues,
   look: (view: View) => Promise<T>,
-  { patienceMs = MAX_TIMER_MS, ...options }: ViewOptions = {},
+  { patienceMs = MAX_TIMER_MS, ...options }: LookOptions = {},
 ): Promise<T> {
   const progress = createProgress(process.stderr);
   const log = values['log-level'] === 'debug' ? createStderrLog(values) : progress.log;

@@ -104,7 +104,7 @@ export const REPLACED = 'now leads elsewhere than when it was found';
 const NOT_REGULAR = 'it is not a regular file';
 // 95 % of all SKILL.md files are smaller.
 const SMALL_BYTES = 16 * 1024;
-const BLOCK_BYTES = 1024 * 1024;
+const BLOCK_BYTES = 1024 * 1024; // Small files share a block, because memory for each of them takes longer to get.
 // The machine that has the disk sets the file times, and its clock may be behind ours.
 const CLOCK_LAG_MS = 500;
 

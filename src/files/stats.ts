@@ -49,9 +49,8 @@ export function keyOf({ dev, ino, birthtimeMs }: Identity): string {
   return `${dev} ${ino} ${birthtimeMs}`;
 }
 
-// File systems store times in steps of up to 10 ms; some old ones in steps of 2 s, which shows in whole seconds.
-const CLOCK_STEP_MS = 20;
-const COARSE_STEP_MS = 2500;
+const CLOCK_STEP_MS = 20; // File systems store times in steps of up to 10 ms.
+const COARSE_STEP_MS = 2500; // Some old ones in steps of 2 s, which shows in whole seconds.
 
 /** Whether the file changed so shortly before `now` that another change could leave the same version. */
 export function isRecent(version: Version, now = Date.now()): boolean {

@@ -31,9 +31,9 @@ export const ABSENCE_MS = 50;
 
 // --- the files of a skill ---
 
-/** Files and bytes of a skill in `skills/list`: every host of the Skills extension accepts this many. */
+/** Files of a skill in `skills/list`: every host of the Skills extension accepts this many. */
 export const MAX_SKILL_FILES = 512;
-export const MAX_SKILL_TOTAL = 16 * MIB;
+export const MAX_SKILL_TOTAL = 16 * MIB; // Bytes of these files together, for the same reason.
 /** Directories of a skill in `skills/list`. Links between directories can make more of them than there are. */
 export const MAX_SKILL_DIRECTORIES = 2048;
 /** One file by `resources/read`. */
@@ -44,7 +44,7 @@ export const MAX_COMPARED = MIB;
 export const MOST_DIGESTS = 100_000;
 /** A read that a change has overtaken is tried again. A program that saves in bursts is done after this. */
 export const READ_ATTEMPTS = 5;
-export const READ_PAUSE_MS = 60;
+export const READ_PAUSE_MS = 60; // Between two attempts: five of them span a burst of saves.
 
 // --- URIs ---
 

@@ -108,7 +108,7 @@ export async function serveStdio(
 // One chunk can hold a thousand small requests, each with a reply of 20 MB. The replies to a few of them show how large
 // they are and whether the client reads them.
 const LINES_AT_ONCE = 4;
-const LINES_PER_TURN = 16;
+const LINES_PER_TURN = 16; // The number doubles up to this while replies are small.
 // Bytes. After a turn with more, requests are begun one by one.
 const LARGE_TURN = 8 * 1024 * 1024;
 // Requests that are answered at once are begun one after the other; so often timers, signals and other input get a turn.

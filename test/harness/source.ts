@@ -38,4 +38,7 @@ export const modules: readonly Module[] = [...byPath.values()];
 /** The files that an entry imports, directly or not, and itself. */
 export const reachedFrom = (entry: string) => reach(byPath, entry);
 export const allLimits = limits(byPath);
+/** Those in the text of one file. */
+export const limitsIn = (path: string, text: string) =>
+  limits(new Map([[path, { path, text, code: text, lines: 0, imports: [] }]]));
 export const auditParts = auditGroups(byPath).flatMap(({ parts }) => parts);

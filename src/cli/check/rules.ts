@@ -22,12 +22,11 @@ interface RuleRow {
 
 const MIB = 1024 * 1024;
 
-// What the Agent Skills specification allows, and the length of a SKILL.md that it advises.
-export const LONGEST_SKILL_NAME = 64;
-export const LONGEST_DESCRIPTION = 1024;
-export const LONGEST_COMPATIBILITY = 500;
-export const MOST_LINES = 500;
-export const MOST_TOKENS = 5000;
+export const LONGEST_SKILL_NAME = 64; // What the Agent Skills specification allows.
+export const LONGEST_DESCRIPTION = 1024; // What the specification allows.
+export const LONGEST_COMPATIBILITY = 500; // What the specification allows.
+export const MOST_LINES = 500; // What the specification advises.
+export const MOST_TOKENS = 5000; // What the specification advises.
 
 export const RULES = {
   access: error(`can be read, and written when it is mended: a regular file of at most ${MAX_SKILL_BYTES / MIB} MiB`),

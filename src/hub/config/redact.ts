@@ -113,7 +113,7 @@ const SECRET_FLAG = /^-[HpPuk]$|token|key|secret|pass|pwd|auth|cred|pat$|header|
 const FLAG = /^--?[A-Za-z][A-Za-z-]*$/;
 // Words of letters, as in names of commands and of packages with their versions. Keys hold digits or are longer.
 const PLAIN = /^@?[a-z]{1,20}([-._/@:][a-z]{1,20})*(@v?\d+(\.\d+)*)?$/i;
-const MAX_PLAIN = 80;
+const MAX_PLAIN = 80; // Characters of such words together; names of packages are shorter.
 // `/a`, `./a`, `../a`, `~/a`, `C:\\a`.
 const PATH_START = /^(?:[a-z]:|~|\.\.?)?[\\/]/i;
 // What stands between slashes, dots and dashes in a path: a word, a version. Keys mix letters and digits or are longer.

@@ -6,13 +6,13 @@ export const MAX_MESSAGE = 32 * 1024 * 1024;
 export const MAX_UNREAD = 2 * MAX_MESSAGE;
 /** Bytes of one line on stderr: a line is for people. */
 export const MAX_STDERR_LINE = 8 * 1024;
-/** The last lines that a server prints are kept, to say why it failed: how many, and how many characters. npm prints some twenty. */
+/** The last lines that a server prints are kept, to say why it failed. npm prints some twenty. */
 export const MAX_PRINTED_LINES = 50;
-export const MAX_PRINTED = 64 * 1024;
+export const MAX_PRINTED = 64 * 1024; // Characters of these lines together.
 
-/** Milliseconds between SIGTERM and SIGKILL, and how often we look meanwhile. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 export const KILL_MS = 1000;
-export const KILL_LOOK_MS = 50;
+export const KILL_LOOK_MS = 50; // How often we look meanwhile whether a process is left.
 /**
  * Milliseconds between SIGTERM and SIGINT. While it installs, npm ignores SIGTERM; when it is killed it leaves a lock that
  * delays the next start by a minute. SIGINT ends it within 0.3 s.
@@ -61,10 +61,10 @@ export const DELETE_MS = 1000;
 
 /** Characters of an event id. It becomes a header, and servers accept 8 to 16 KiB of headers in all. */
 export const MAX_EVENT_ID = 1024;
-/** Milliseconds before a broken stream is resumed: when the server names none, at least, and at most. */
+/** Milliseconds before a broken stream is resumed, when the server names none. */
 export const DEFAULT_RETRY_MS = 1000;
-export const MIN_RETRY_MS = 100;
-export const MAX_RETRY_MS = 60_000;
+export const MIN_RETRY_MS = 100; // The least, whatever the server names: it must not make us busy.
+export const MAX_RETRY_MS = 60_000; // The most: a stream that is not resumed brings no notifications.
 
 /** Parts of a tool's schema that are searched for header annotations. No real schema comes near it. */
 export const MAX_SCHEMA_NODES = 20_000;

@@ -161,9 +161,9 @@ function whyNotStarted(error: Error, command: string, cwd: string): string {
 /** Cheap, for it is asked of every line: the key is at the start of most messages. */
 const isMessage = (text: string) => /^\s*[[{]/.test(text) && text.includes('"jsonrpc"');
 
-// A chunk of 64 KiB may be 64 Ki lines, which take a tenth of a second. After 2 ms other work has its turn.
+// A chunk of 64 KiB may be 64 Ki lines, which take a tenth of a second.
 const PIECE_BYTES = 4096;
-const TURN_MS = 2;
+const TURN_MS = 2; // After this other work has its turn.
 
 /** Gives a function that takes what is left as a line, when nothing more is expected. */
 function readLines(stream: Readable, limit: number, events: LineEvents): () => void {

@@ -29,27 +29,24 @@ export const MAX_SCHEMA_DEPTH = 64;
 /** Files of one skill. Hosts must accept 512; some real skills have twice that. */
 export const MAX_SKILL_FILES = 4096;
 
-/**
- * Resource templates of one server; characters and expressions of a template; characters of a URI that is matched. Real
- * servers have a few templates of a hundred characters. At all limits together one URI takes about 0.15 s (measured).
- */
+/** Resource templates of one server. Real ones have a few. At the next limits too, one URI takes about 0.15 s (measured). */
 export const MAX_TEMPLATES = 100;
-export const MAX_TEMPLATE = 1024;
-export const MAX_EXPRESSIONS = 10;
-export const MAX_MATCHED_URI = 2048;
+export const MAX_TEMPLATE = 1024; // Characters of a template. Real ones have a hundred.
+export const MAX_EXPRESSIONS = 10; // Of a template: the time of a match grows with them.
+export const MAX_MATCHED_URI = 2048; // Characters of a URI that is matched: so does it with these.
 
 /** Problems that are reported of one list: a server with ten thousand bad items must not fill the log. */
 export const MAX_FAULTS = 20;
-/** Characters of one problem, and of a name that is quoted in it. */
+/** Characters of one problem: a line for people. */
 export const MAX_FAULT = 400;
-export const MAX_QUOTED_NAME = 60;
-/** Characters of a reason or log line that a server causes, before secrets are removed, and of a reason after that. */
+export const MAX_QUOTED_NAME = 60; // Characters of a name in it, so that the rest has room.
+/** Characters of a reason or log line that a server causes, before secrets are removed: finding them takes time. */
 export const MAX_LOGGED = 64 * 1024;
-export const MAX_REASON = 1000;
+export const MAX_REASON = 1000; // Characters of a reason after that.
 
-/** Milliseconds between two listings: at least, and at most while a server keeps announcing changes. */
+/** Milliseconds between two listings at least: changes often come in a burst. */
 export const MIN_RELIST_MS = 500;
-export const MAX_RELIST_MS = 8000;
+export const MAX_RELIST_MS = 8000; // The time doubles up to this while a server keeps announcing changes.
 /** Milliseconds between two listings of a server that announces nothing: its `ttlMs`, but not less than this. */
 export const MIN_TTL_MS = 60_000;
 
@@ -76,12 +73,9 @@ export const LASTING_MS = 10_000;
 /** Progress reports of one call that a client gets in a second. A person cannot read more. */
 export const MAX_PROGRESS_PER_SECOND = 20;
 
-/**
- * Log messages of one server that clients get in a second, and the characters of one. Enough for a burst of debug
- * messages with stack traces; 800 kB in a second do not slow a client down.
- */
+/** Log messages of one server that clients get in a second: a burst of debug messages. */
 export const MAX_MESSAGES_PER_SECOND = 50;
-export const MAX_MESSAGE_DATA = 16 * 1024;
+export const MAX_MESSAGE_DATA = 16 * 1024; // Characters of one: a stack trace. 800 kB in a second slow no client down.
 
 /** Resources of one server that are subscribed to, by all clients together: as many as one client may have. */
 export const MAX_FOLLOWED = 1000;

@@ -7,12 +7,12 @@ export const LIMITS = {
   headerBytes: 16 * 1024,
   /** Headers are sent at once and a body is read at once, so a slower client is stuck or hostile. */
   headersMs: 10_000,
-  requestMs: 30_000,
+  requestMs: 30_000, // For the headers and the body together, for the same reason.
   /** How often connections are checked for the two times above. */
   checkMs: 5000,
   /** Longer than the minute for which load balancers keep a connection, so that they close it and not this server. */
   idleConnectionMs: 65_000,
-  connections: 4096,
+  connections: 4096, // Far above what the agents of one team open; each takes some memory and a descriptor.
   /** Proxies close a silent stream after 30 to 60 seconds. */
   streamKeepAliveMs: 15_000,
 };
