@@ -8,9 +8,10 @@ import type { Problem, UpstreamStatus } from '../index.ts';
 import { oneLine, printable } from '../text.ts';
 import { linesFor } from '../tools/summary.ts';
 import type { Report } from './doctor-report.ts';
-import { grouped, hanging, type Output, paragraph } from './output.ts';
+import { counted, grouped, hanging, type Output, paragraph } from './output.ts';
 import { commandLine } from './self-command.ts';
 import { originOf } from './skill-data.ts';
+import { lackOf } from './tool-lists.ts';
 
 /** `hub`: whether upstream servers were asked for. */
 export function textOf(report: Report, hub: boolean, output: Output): readonly string[] {
@@ -32,7 +33,6 @@ export function textOf(report: Report, hub: boolean, output: Output): readonly s
 // --- internal ---
 
 const indent = (line: string) => `  ${line}`;
-const counted = (number: number, what: string) => `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
 
 function skillLines({ skills, roots, milliseconds }: Report, { width }: Output): readonly string[] {
   const filled = roots.filter(({ names }) => names.length > 0);
@@ -68,12 +68,8 @@ function nameLines({ names }: Report): readonly string[] {
 
 function hostLines({ toolLists }: Report, { width }: Output): readonly string[] {
   const hostsBySize = new Map<string, readonly string[]>();
-  for (const { hosts, characters, tokens, shortened, unnamed } of toolLists) {
-    const size = [
-      `${grouped(characters)} characters, roughly ${grouped(tokens)} tokens`,
-      ...(shortened > 0 ? [`${counted(shortened, 'description')} cut`] : []),
-      ...(unnamed > 0 ? [`${counted(unnamed, 'skill')} not named`] : []),
-    ].join(', ');
+  for (const { hosts, characters, tokens, ...list } of toolLists) {
+    const size = [`${grouped(characters)} characters, roughly ${grouped(tokens)} tokens`, ...lackOf(list)].join(', ');
     hostsBySize.set(size, [...(hostsBySize.get(size) ?? []), ...hosts]);
   }
   const lines = [...hostsBySize].flatMap(([size, hosts]) => {

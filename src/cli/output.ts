@@ -135,6 +135,9 @@ export const roughTokens = (text: string | Uint8Array) => Math.ceil(Buffer.byteL
 /** `12345` as `12,345`. */
 export const grouped = (number: number) => number.toLocaleString('en');
 
+/** The same with what is counted. */
+export const counted = (number: number, what: string) => `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
+
 // --- internal ---
 
 // Of a pipe, and of a terminal that does not tell its width.

@@ -35,10 +35,11 @@ export async function search(values: Values<typeof SEARCH_OPTIONS>, words: reado
 // --- internal ---
 
 function checkedQuery(query: string): string {
+  if (query.trim() === '') throw new UsageError('query is required: the words to look for');
   try {
     return checkedArguments(SEARCH_INPUT, { query }).query;
   } catch (error) {
-    throw error instanceof RpcError ? new UsageError(error.message) : error;
+    throw error instanceof RpcError ? new UsageError(error.message.replace(/^invalid params: /, '')) : error;
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Handle } from '../index.ts';
 import { createProfiles, type HostOptions, knownHosts } from '../methods/host-profiles.ts';
 import { connectAs, type LocalClient, type ShownTool } from './client.ts';
-import { roughTokens } from './output.ts';
+import { counted, roughTokens } from './output.ts';
 
 export interface ToolList {
   readonly tools: readonly ShownTool[];
@@ -24,6 +24,14 @@ export async function toolListOf(client: LocalClient): Promise<ToolList> {
   const json = JSON.stringify(tools);
   const { description = '' } = tools.find(({ name }) => name === 'skill') ?? {};
   return { tools, characters: json.length, tokens: roughTokens(json), description, ...cutsIn(description) };
+}
+
+/** What the description lacks, in words. */
+export function lackOf({ shortened, unnamed }: Pick<ToolList, 'shortened' | 'unnamed'>): readonly string[] {
+  return [
+    ...(shortened > 0 ? [`${counted(shortened, 'description')} cut`] : []),
+    ...(unnamed > 0 ? [`${counted(unnamed, 'skill')} not named`] : []),
+  ];
 }
 
 /** The lists that the known hosts and any other client get. Hosts that get the same are one entry. */

@@ -10,7 +10,7 @@ import { connectAs } from './client.ts';
 import { grouped, hanging, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
 import { commandLine } from './self-command.ts';
-import { toolListOf } from './tool-lists.ts';
+import { lackOf, toolListOf } from './tool-lists.ts';
 import { type View, withShown } from './view.ts';
 import type { TRY_OPTIONS } from './view-options.ts';
 
@@ -51,7 +51,8 @@ async function lookAs(host: string, asked: string | undefined, { skillwire, snap
   return { host, client: introduced, protocol, instructions, ...list, loaded };
 }
 
-function linesOf({ host, client, instructions, tools, tokens, characters, description, loaded }: Seen, output: Output) {
+function linesOf(seen: Seen, output: Output) {
+  const { host, client, instructions, tools, tokens, characters, description, loaded } = seen;
   const rows = tools.map((tool) => [
     tool.name,
     tool.title ?? tool.description ?? '',
@@ -64,7 +65,7 @@ function linesOf({ host, client, instructions, tools, tokens, characters, descri
     '',
     `Tools: ${tools.length}, ${sizeOf(characters, tokens)}`,
     ...tableLines(rows, { ...output, width: output.width - 2 }, 'bold').map((line) => `  ${line}`),
-    ...section('Description of skill', description, output),
+    ...section('Description of skill', description, output, lackOf(seen)),
     ...(loaded
       ? section(`Result of loading ${oneLine(loaded.name)}`, loaded.text, output)
       : ['', 'There is no skill to load.']),
@@ -72,13 +73,18 @@ function linesOf({ host, client, instructions, tools, tokens, characters, descri
 }
 
 /** The text whole, as a model reads it. Each of its lines has a mark, before its first part if it is too wide for the terminal. */
-function section(title: string, text: string, { paint, isTerminal, width }: Output): readonly string[] {
+function section(
+  title: string,
+  text: string,
+  { paint, isTerminal, width }: Output,
+  lack: readonly string[] = [],
+): readonly string[] {
   const lines = text.trimEnd().split(/\r?\n/).map(printable);
   const parts = lines.flatMap((line) => {
     const [first = '', ...rest] = isTerminal ? paragraph(line, width - 4) : [line];
     return [`  ${paint('dim', '|')} ${first}`, ...rest.map((part) => `    ${part}`)];
   });
-  return ['', `${title}: ${sizeOf(text.length, roughTokens(text))}`, ...parts];
+  return ['', [`${title}: ${sizeOf(text.length, roughTokens(text))}`, ...lack].join(', '), ...parts];
 }
 
 const sizeOf = (characters: number, tokens: number) =>

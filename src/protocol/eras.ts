@@ -127,8 +127,8 @@ export function modernEra(
       const meta = metaOf(params);
       const version = meta[META.version];
       const capabilities = meta[META.capabilities];
-      if (typeof version !== 'string') throw invalidEnvelope(`_meta["${META.version}"] must be text`);
-      if (!isObject(capabilities)) throw invalidEnvelope(`_meta["${META.capabilities}"] must be an object`);
+      if (typeof version !== 'string') throw wrongMeta(META.version, version, 'text');
+      if (!isObject(capabilities)) throw wrongMeta(META.capabilities, capabilities, 'an object');
       // Before the version: when header and body differ, either of them may be wrong.
       if (readHeader) checkHeaders(readHeader, version, method, params);
       // Before the method: a client with a wrong version needs the list of right ones, not "unknown method".
@@ -203,6 +203,10 @@ function isModern(method: string, params: Params, readHeader: ReadHeader | undef
   if (metaOf(params)[META.version] !== undefined || MODERN_ONLY.includes(method)) return true;
   const version = readHeader?.(HEADERS.version);
   return version !== undefined && !LEGACY_VERSIONS.includes(version);
+}
+
+function wrongMeta(key: string, value: unknown, wanted: string): RpcError {
+  return invalidEnvelope(`_meta["${key}"] ${value === undefined ? 'is missing' : `must be ${wanted}`}`);
 }
 
 function checkHeaders(readHeader: ReadHeader, version: string, method: string, params: Params): void {

@@ -11,10 +11,12 @@ import { countOf, createSummariser, NOTE, SUMMARY_MEMBERS, skillLine } from './s
 import { checkedArguments, inputOf, objectSchema, READ_ONLY, requiredText } from './tool.ts';
 
 const LIMIT = `limit must be a whole number from 1 to ${MOST_RESULTS}`;
+const TEXT = `query must be text of 1 to ${LONGEST_QUERY} characters, the words to look for`;
 const QUERY = requiredText(
   LONGEST_QUERY,
-  `query is required: query must be text of 1 to ${LONGEST_QUERY} characters, the words to look for`,
+  `query is required: ${TEXT}`,
   'Words to look for, separated by spaces. A skill must contain all of them. Case does not matter.',
+  TEXT,
 );
 export const SEARCH_INPUT = inputOf(
   {

@@ -43,6 +43,13 @@ test('nothing found is exit 1; a query that is too long is a usage error', (t) =
   }
 });
 
+test('an empty query is told once what it needs', (t) => {
+  const { stderr } = runCommand(makeTree(t, TREE), ['search', '']);
+  assert.match(stderr, /^skillwire: query is required: the words to look for; see /);
+  const { stderr: long } = runCommand(makeTree(t, TREE), ['search', 'x'.repeat(501)]);
+  assert.match(long, /^skillwire: query must be text of 1 to 500 characters/);
+});
+
 test('--json gives the documented form', (t) => {
   const tree = makeTree(t, TREE);
   const data = dataOf(runCommand(tree, ['search', 'form', '--json', '--limit', '1']));

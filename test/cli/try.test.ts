@@ -36,6 +36,17 @@ test('for people it is a page: instructions, tools, the description and its size
   assert.match(stdout, /\nResult of loading b: \d+ characters, roughly \d+ tokens\n {2}\| Loading: b\n/);
 });
 
+test('what is cut or not named in the description is said', (t) => {
+  const names = Array.from({ length: 40 }, (_, nth) => `skill-number-${nth}`);
+  const files = names.map((name) => [`skills/${name}/SKILL.md`, skillText(name, 'Long. '.repeat(50))]);
+  const tree = makeTree(t, Object.fromEntries(files));
+  const heading = (...args: string[]) =>
+    /^Description of skill: .*$/m.exec(runCommand(tree, ['try', ...args]).stdout)?.[0];
+  assert.match(heading() ?? '', /^Description of skill: [\d,]+ characters, roughly \d+ tokens, 40 descriptions cut$/);
+  assert.match(heading('--description-budget', '600') ?? '', / tokens, \d+ descriptions cut, \d+ skills not named$/);
+  assert.match(heading('--describe', 'full') ?? '', / tokens$/);
+});
+
 test('the names of setup are those of clients in the table of hosts', (t) => {
   const tree = makeTree(t, TREE);
   const expected = new Map([
