@@ -11,6 +11,10 @@ export const MAX_FILE = 64 * 1024 * 1024;
 export const MAX_PROJECT_FILE = 4 * 1024 * 1024;
 /** Bytes of the record of trusted files, which has one line per project. */
 export const MAX_TRUST_RECORD = 4 * 1024 * 1024;
+/** Milliseconds after which the lock of the record counts as left behind: one is held for some milliseconds. */
+export const STALE_LOCK_MS = 3000;
+/** Milliseconds between two attempts to take it. */
+export const LOCK_LOOK_MS = 20;
 
 /** Servers of one file. People have a few dozen, and each is a process. */
 export const MAX_SERVERS = 500;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { createConfiguration } from '../../../src/hub/config/files.ts';
@@ -281,4 +281,27 @@ test('a file outside of the project, and a home that is not known, are one line 
   assert.equal(status, 2);
   assert.match(stderr, /^skillwire: the home directory is not known; set HOME [^\n]*\n$/);
   assert.equal(existsSync(tree.at('p/.config')), false);
+});
+
+test('files that are trusted at the same time are all recorded, and no lock stays', async (t) => {
+  const tree = makeTree(t);
+  const names = Array.from({ length: 12 }, (_, nth) => `project-${nth}`);
+  for (const name of names) tree.write(`${name}/.kode.json`, file({ [name]: { command: 'x' } }));
+  const env = { PATH: process.env.PATH, HOME: tree.at('home') };
+  const runs = names.map((name) => spawn(process.execPath, [PROGRAM, 'trust'], { cwd: tree.at(name), env }));
+  const codes = await Promise.all(runs.map(async (child) => (await once(child, 'close'))[0]));
+  assert.deepEqual(
+    codes,
+    names.map(() => 0),
+  );
+  const { files } = JSON.parse(readFileSync(tree.at(RECORD), 'utf8'));
+  assert.deepEqual(Object.keys(files).toSorted(), names.map((name) => tree.at(`${name}/.kode.json`)).toSorted());
+  assert.deepEqual(readdirSync(dirname(tree.at(RECORD))), ['trust.json']);
+});
+
+test('a lock whose owner was killed is removed after a while', (t) => {
+  const tree = makeTree(t, { 'project/.kode.json': file({ one: { command: 'x' } }), [`${RECORD}.lock`]: 'gone' });
+  const { status, stderr } = run(tree, 'project');
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  assert.deepEqual(readdirSync(dirname(tree.at(RECORD))), ['trust.json']);
 });
