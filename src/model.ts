@@ -317,8 +317,9 @@ export interface UpstreamStatus {
 export interface ToolView {
   /** `auto`: full while that fits the budget, else compact. */
   readonly describe: 'auto' | 'full' | 'compact' | 'list';
-  /** In characters. */
+  /** In characters, unless the client counts bytes. */
   readonly budget: number;
+  readonly inBytes?: boolean | undefined;
   /** The client accepts structured content that is not an object. */
   readonly anyStructure?: boolean;
   /** The client's spelling of one of our tool names. */

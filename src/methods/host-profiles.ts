@@ -21,8 +21,9 @@ export interface HostProfile {
   readonly key: string;
   readonly nameLimit: NameLimit;
   readonly describe: ToolView['describe'];
-  /** Of the description that lists the skills, in characters. */
+  /** Of the description that lists the skills, in characters, or in bytes of UTF-8. */
   readonly budget: number;
+  readonly inBytes: boolean | undefined;
   /** Whose own skills the client is not shown; undefined: all are shown. */
   readonly agent: Agent | undefined;
 }
@@ -63,12 +64,13 @@ const NO_CLIENT: Client = { name: '', version: '' };
 const MOST_NAMES = 100;
 
 function profileFor(host: Host, options: HostOptions): HostProfile {
-  const { nameLimit, budget = options.describe === 'auto' ? GENERAL_BUDGET : DEFAULT_BUDGET, agent } = host;
+  const { nameLimit, budget = options.describe === 'auto' ? GENERAL_BUDGET : DEFAULT_BUDGET, inBytes, agent } = host;
   const limits = { auto: nameLimit, plain: undefined, safe: nameLimit ?? LONGEST_SAFE_NAME };
   const profile = {
     nameLimit: limits[options.names],
     describe: options.describe,
     budget: options.descriptionBudget ?? budget,
+    inBytes,
     agent: options.skipOwn ? agent : undefined,
   };
   return { ...profile, key: JSON.stringify(profile) };
@@ -105,7 +107,7 @@ const TABLE: ReadonlyMap<string, Host> = new Map<string, Host>([
   ['cline', { ...SAFE, agent: 'cline' }],
   ['@cline/core', { ...SHORT, agent: 'cline' }], // cuts prefixed names over 64
   ['roo-code', { ...SHORT, agent: 'roo' }], // cuts prefixed names over 64
-  ['q-dev-cli', { ...SHORT, budget: 9000, agent: 'kiro' }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
+  ['q-dev-cli', { ...SHORT, budget: 9000, inBytes: true, agent: 'kiro' }], // Kiro CLI, Amazon Q: cuts at 10,004 bytes
   ['@librechat/api-client', SAFE],
   ['amp-mcp-client', { ...SAFE, agent: 'amp' }],
   ['crush', { ...SAFE, agent: 'crush' }],

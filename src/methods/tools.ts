@@ -67,6 +67,7 @@ function listOf(snapshot: Snapshot, { items, spell }: NameTable<Tool>, { host, o
   const view: ToolView = {
     describe: host.describe,
     budget: host.budget,
+    inBytes: host.inBytes,
     anyStructure,
     spell: (name) => spell(name, host.nameLimit),
     shows: (name) => items.has(name) && !omitted.includes(name),

@@ -12,21 +12,29 @@ import { cut, shorten, visibleLine, xml, xmlLine } from '../text.ts';
  */
 export function describeSkills(
   listed: readonly ListedSkill[],
-  { describe, budget }: ToolView,
+  { describe, budget, inBytes }: ToolView,
   search: string | undefined,
   onCompact: () => void = () => {},
 ): string {
-  if (describe !== 'auto') return FORMS[describe](listed, search, budget);
-  // The entries of thousands of skills need not be made to see that they do not fit.
-  const full = listed.length * SHORTEST_ENTRY > budget ? undefined : describeFully(listed, search);
-  if (full !== undefined && full.length <= budget) return full;
-  onCompact();
-  return describeCompactly(listed, search, budget);
+  if (describe === 'full') return describeFully(listed, search);
+  if (describe === 'list') return describePlainly(listed);
+  const lengthOf = (text: string) => (inBytes ? Buffer.byteLength(text) : text.length);
+  if (describe === 'auto') {
+    // The entries of thousands of skills need not be made to see that they do not fit.
+    const full = listed.length * SHORTEST_ENTRY > budget ? undefined : describeFully(listed, search);
+    if (full !== undefined && lengthOf(full) <= budget) return full;
+    onCompact();
+  }
+  let text = describeCompactly(listed, search, budget);
+  // Where bytes count, as many characters fewer as it has bytes too many, in proportion.
+  for (let room = budget; lengthOf(text) > budget; ) {
+    room = Math.floor((room * budget) / lengthOf(text));
+    text = describeCompactly(listed, search, room);
+  }
+  return text;
 }
 
 // --- internal ---
-
-const FORMS = { full: describeFully, list: describePlainly, compact: describeCompactly };
 
 const NONE = 'No skills were found.';
 

@@ -4,7 +4,7 @@
  */
 import type { Registry } from '../catalog/registry.ts';
 import { type Log, messageOf, stackOf } from '../log.ts';
-import type { ListedSkill, Resolution, Skill, Snapshot, Tool, ToolOutcome } from '../model.ts';
+import type { ListedSkill, Resolution, Skill, Snapshot, Tool, ToolOutcome, ToolView } from '../model.ts';
 import { EncodedResult, isObject } from '../protocol/index.ts';
 import { SizedCache } from '../sized-cache.ts';
 import { echo, oneLine, printable } from '../text.ts';
@@ -47,11 +47,11 @@ export function skillTool(registry: Registry, log: Log): Tool {
 
   /** The budgets that were too small so far: a few, from the table of hosts. */
   const reported = new Set<number>();
-  function warnOnce(count: number, budget: number): void {
+  function warnOnce(count: number, { budget, inBytes }: ToolView): void {
     if (reported.has(budget)) return;
     reported.add(budget);
     log.warn(
-      `the full list of ${countOf(count)} is longer than the ${budget} characters that a client takes in a tool's description; it is shown a compact list (see --describe and --description-budget)`,
+      `the full list of ${countOf(count)} is longer than the ${budget} ${inBytes ? 'bytes' : 'characters'} that a client takes in a tool's description; it is shown a compact list (see --describe and --description-budget)`,
     );
   }
 
@@ -62,7 +62,7 @@ export function skillTool(registry: Registry, log: Log): Tool {
     annotations: { title: 'Load Skill', ...READ_ONLY },
     define: ({ names }, view) => {
       const search = view.shows(SEARCH) ? view.spell(SEARCH) : undefined;
-      const onCompact = () => warnOnce(names.visible.length, view.budget);
+      const onCompact = () => warnOnce(names.visible.length, view);
       return { description: describeSkills(names.visible, view, search, onCompact), _meta: ALWAYS_LOADED };
     },
     run(args, snapshot) {

@@ -145,6 +145,20 @@ test('every spelling answers a call, whoever calls', async (t) => {
   }
 });
 
+test('a client that counts bytes is shown no more than it takes, in Chinese too', async (t) => {
+  const names = Array.from({ length: 60 }, (_, nth) => `skill-${nth}`);
+  const files = names.map((name) => [
+    `.claude/skills/${name}/SKILL.md`,
+    skillText(name, '读取、填写和合并文件。'.repeat(20)),
+  ]);
+  const program = startProgram(t, { tree: makeTree(t, Object.fromEntries(files)) });
+  const bytesFor = async (client: string) =>
+    Buffer.byteLength(about(await program.request('tools/list', modern({}, client))));
+  // The client cuts at 10,004.
+  assert.ok((await bytesFor('q-dev-cli')) <= 9000);
+  assert.ok((await bytesFor('codex-mcp-client')) > 10_004);
+});
+
 test('--names, --describe and --description-budget overrule the table', async (t) => {
   const tree = makeTree(t, { '.claude/skills/pdf/SKILL.md': skillText('pdf', 'x'.repeat(3000)) });
   const list = async (client: string, ...args: string[]) =>

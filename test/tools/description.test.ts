@@ -121,3 +121,20 @@ test('a description is one line, in every form (10.20)', () => {
     assert.match(describeSkills([odd], view, undefined), /First second third fourth end/, describe);
   }
 });
+
+test('in bytes: neither auto nor compact is over the budget, whatever the characters take', () => {
+  const view = { spell: (name: string) => name, shows: () => true, inBytes: true };
+  const listed = Array.from({ length: 40 }, (_, at) => one(`技能${at}`, '读取、填写和合并文件。🙂'.repeat(at + 1)));
+  for (const describe of ['auto', 'compact'] as const) {
+    for (let budget = 300; budget < 9000; budget += 97) {
+      const text = describeSkills(listed, { ...view, describe, budget }, 'skills.search');
+      const bytes = Buffer.byteLength(text);
+      assert.ok(bytes <= budget && (budget < 3000 || bytes > 0.8 * budget), `${bytes} of ${budget}`);
+      assert.doesNotMatch(text, /[\ud800-\udbff](?![\udc00-\udfff])/);
+    }
+  }
+  const few = listed.slice(0, 3);
+  const full = describeSkills(few, { ...view, describe: 'full', budget: 0 }, undefined);
+  assert.equal(describeSkills(few, { ...view, describe: 'auto', budget: Buffer.byteLength(full) }, undefined), full);
+  assert.notEqual(describeSkills(few, { ...view, describe: 'auto', budget: full.length }, undefined), full);
+});
