@@ -1,6 +1,6 @@
 /** Every command in the README runs, and prints what the README says; what it names in passing parses. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,12 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { checkedValues, checkWords, commandIn, splitArguments } from '../../src/cli/parse.ts';
+import { DEFAULTS } from '../../src/config.ts';
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/eras.ts';
 import { CACHE_HOME, PROGRAM } from '../harness/program.ts';
+import { modules } from '../harness/source.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+import { startWeb } from '../harness/web.ts';
 
 // Seen from .test-build/test/program.
 const TOP = fileURLToPath(new URL('../../..', import.meta.url));
@@ -20,6 +23,8 @@ const BLOCKS = [...README.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, lang
   language,
   code,
 }));
+/** Needs a server, and a shell that keeps its variables. */
+const CURL = BLOCKS.find(({ code }) => code.includes('curl '));
 const MANIFEST = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
 const skip = process.platform === 'win32' && 'the commands are for a POSIX shell';
 
@@ -57,7 +62,7 @@ function examples(): readonly (readonly [command: string, output: string])[] {
 
 /** The lines of shell blocks, without comments; one that ends with a backslash goes on in the next. */
 function shellLines(): readonly string[] {
-  const blocks = BLOCKS.filter(({ language }) => language === 'sh');
+  const blocks = BLOCKS.filter((block) => block.language === 'sh' && block !== CURL);
   return blocks
     .flatMap(({ code }) => code.replaceAll('\\\n', '').split('\n'))
     .flatMap((line) => {
@@ -86,10 +91,10 @@ function makeHome(t: TestContext): Tree {
   const script = (name: string, lines: string) => chmodSync(tree.write(`bin/${name}`, `#!/bin/sh\n${lines}\n`), 0o755);
   // The port of a test is any that is free.
   script('skillwire', `case "$*" in *--transport*) set -- "$@" --port 0;; esac\nexec node '${PROGRAM}' "$@"`);
-  // `npm test` is what runs, and has just built it.
+  // `npm test` is what runs, and has just built it. package.test.ts packs and installs.
   script(
     'npm',
-    `[ "$*" = 'run build' ] || [ "$*" = test ] || { [ "$1" = start ] && cd '${TOP}' && exec ${MANIFEST.scripts.start}; }`,
+    `[ "$*" = 'run build' ] || expr " test pack install uninstall " : ".* $1 " > /dev/null || { [ "$1" = start ] && cd '${TOP}' && exec ${MANIFEST.scripts.start}; }`,
   );
   script('openssl', 'echo 0123456789abcdef0123456789abcdef');
   return tree;
@@ -139,6 +144,40 @@ test('every line of a shell block runs without an error', { skip }, async (t) =>
     assert.equal(status, 0, `${line}\n${stderr}`);
   }
   assert.match((await run(tree, 'skillwire list')).stdout, /^hello +agents +global +Greets people\./m);
+});
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+test('the requests by curl are answered, in both eras', { skip: skip || (!hasCurl && 'no curl here') }, async (t) => {
+  const tree = makeHome(t);
+  const { url, program } = await startWeb(t, { tree, args: ['--root', 'project/skills'] });
+  const code = (CURL?.code ?? '').replace('http://127.0.0.1:3333/mcp', url);
+  const { status, stdout, stderr } = await run(tree, `set -e\n${code}`);
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  const answers = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  assert.deepEqual(
+    answers.map(({ result }) => result.serverInfo?.name ?? result.content[0].text.split('\n')[0]),
+    ['Loading: review', 'skillwire', 'Loading: review'],
+  );
+  assert.match(program.stderr(), /client: curl 1, protocol 2025-11-25/);
+});
+
+test('every option of createSkillwire is named under Embedding', () => {
+  const [section = ''] = /^## Embedding$[\s\S]*?(?=^## )/m.exec(README) ?? [];
+  assert.deepEqual(
+    Object.keys(DEFAULTS).filter((name) => !section.includes(`\`${name}\``)),
+    [],
+  );
+});
+
+test('every variable that the program reads is in the table of the environment', () => {
+  const [section = ''] = /^## Environment$[\s\S]*?(?=^## )/m.exec(README) ?? [];
+  const read = modules.flatMap(({ code }) => [...code.matchAll(/\benv\.([A-Z_]{2,})\b|'(SKILLWIRE_[A-Z]+)'/g)]);
+  const names = new Set(read.map(([, plain, own]) => plain ?? own ?? ''));
+  assert.ok(names.size > 10, `${names.size} variables`);
+  assert.deepEqual(
+    [...names].filter((name) => !section.includes(`\`${name}\``)),
+    [],
+  );
 });
 
 test('every skillwire command that the README names parses', () => {

@@ -22,7 +22,7 @@ test('the stdio server is one file that needs nothing beside it', async (t) => {
   assert.equal(await program.end(), 0);
 });
 
-test('the source without hub/ and transports/http/ type-checks from stdio.ts', (t) => {
+test('the source without hub/ and transports/http/ type-checks from stdio.ts, and runs by the line of the README', async (t) => {
   const tree = makeTree(t);
   const deleted = ['hub', join('transports', 'http'), 'index.ts', 'cli.ts', 'launch.ts'].map((name) =>
     join(TOP, 'src', name),
@@ -36,6 +36,16 @@ test('the source without hub/ and transports/http/ type-checks from stdio.ts', (
   const { include: _, ...config } = JSON.parse(readFileSync(join(TOP, 'tsconfig.json'), 'utf8'));
   writeFileSync(tree.at('tsconfig.json'), JSON.stringify({ ...config, files: ['src/stdio.ts'] }));
   const tsc = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', tree.path, '--noEmit'], { encoding: 'utf8' });
-  assert.equal(status, 0, stdout);
+  const compile = (...args: string[]) => {
+    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', tree.path, ...args], { encoding: 'utf8' });
+    assert.equal(status, 0, stdout);
+  };
+  compile('--noEmit');
+  const [, line = ''] = /`(import \{ main \} from [^`]+)`/.exec(readFileSync(join(TOP, 'README.md'), 'utf8')) ?? [];
+  tree.write('start.ts', `${line}\n`);
+  writeFileSync(tree.at('tsconfig.json'), JSON.stringify({ ...config, files: ['start.ts'] }));
+  compile('--rootDir', tree.path, '--outDir', tree.at('out'));
+  const program = startProgram(t, { tree, entry: tree.at('out/start.js') });
+  assert.equal((await program.handshake()).result.serverInfo.name, 'skillwire');
+  assert.equal(await program.end(), 0);
 });
