@@ -128,7 +128,8 @@ function readHandle(handle: number, limit: number, memory: Memory): FileContent 
   if (!stats.isFile()) throw new Error(NOT_REGULAR);
   if (stats.size > limit) throw new Error(`it has over ${limit} bytes`);
   // For a small file that did not change for a while before it was read, one look is enough.
-  if (stats.size === length && !isRecent(stats, start)) return { bytes: memory.keep(length), version, recent: false };
+  const isOld = stats.ctimeMs < start && !isRecent(stats, start);
+  if (stats.size === length && isOld) return { bytes: memory.keep(length), version, recent: false };
   const bytes = Buffer.allocUnsafeSlow(stats.size);
   for (let at = 0; at < bytes.length; ) {
     const count = readSync(handle, bytes, at, bytes.length - at, at);
