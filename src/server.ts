@@ -23,8 +23,6 @@ export interface Server {
   examine(): Promise<readonly Problem[]>;
   /** The upstream servers, as far as they are known. */
   status(): readonly UpstreamStatus[];
-  /** Settles when each of them is ready or has failed once, or has had the time that its entry gives it to connect. */
-  settled(): Promise<void>;
   /**
    * No further request will come: stops refreshing and ends open subscriptions with their result. Requests in flight go
    * on; those that still wait for an upstream server get an error after a while, which is shorter after a signal.
@@ -64,7 +62,6 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
     },
     examine: async () => (await loadAll()).examine(),
     status,
-    settled: async () => void (await Promise.allSettled(sources.map((source) => source.arrived?.()))),
     stop(isSignalled) {
       const graceMs = isSignalled ? SHUTDOWN.stoppedCallsMs : SHUTDOWN.lastCallsMs;
       const loaded = service();

@@ -13,7 +13,7 @@ import { SHUTDOWN } from './shutdown.ts';
 import type { Listening, ListenOptions } from './transports/http/listener.ts';
 import { type Pipes, type StdioOptions, serveStdio } from './transports/stdio.ts';
 
-export interface Skillwire extends Pick<Server, 'handle' | 'registry' | 'status' | 'settled' | 'examine'> {
+export interface Skillwire extends Pick<Server, 'handle' | 'registry' | 'status' | 'examine'> {
   /** Serves one client until its input ends or `stop` fires, then closes. */
   serveStdio(pipes: Pipes, stop?: StdioOptions['stop']): Promise<void>;
   /** Serves many clients over streamable HTTP until the result's `close` is called. */
@@ -33,7 +33,7 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const hops = createHops(settings.env[HOPS_VARIABLE]);
   const hub = settings.hub ? [openHub({ ...settings, hops })] : [];
   const server = createServer(settings, [...hub, ...checkedSources(settings.sources)]);
-  const { handle, registry, status, settled, health, examine, stop, end } = server;
+  const { handle, registry, status, health, examine, stop, end } = server;
   const listenOptions = (where: ServeHttpOptions): ListenOptions => ({
     ...DEFAULT_ADDRESS,
     ...where,
@@ -58,7 +58,6 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     handle,
     registry,
     status,
-    settled,
     examine,
     async close() {
       stop(true);

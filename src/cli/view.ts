@@ -10,7 +10,7 @@ import type { Problem, Snapshot, UpstreamStatus } from '../model.ts';
 import { expandHome } from '../skills/roots.ts';
 import { createSkillwire, type Skillwire } from '../skillwire.ts';
 import { printable } from '../text.ts';
-import { backgroundDelay, type Clock, delay, MAX_TIMER_MS, systemClock } from '../wait.ts';
+import { type Clock, delay, monotonicMs, systemClock } from '../wait.ts';
 import { allOptions, optionFaults } from './all-options.ts';
 import { clip, type Screen } from './output.ts';
 import { createStderrLog, workingDirectory } from './process.ts';
@@ -27,7 +27,7 @@ export interface View {
 }
 
 interface LookOptions extends SkillwireOptions {
-  /** How long upstream servers are waited for; if not given, as long as each of them may take. */
+  /** How long upstream servers are waited for; if not given, until each is ready or has failed by its own timeout. */
   readonly patienceMs?: number;
 }
 
@@ -35,7 +35,7 @@ interface LookOptions extends SkillwireOptions {
 export async function withView<T>(
   values: ViewValues,
   look: (view: View) => Promise<T>,
-  { patienceMs = MAX_TIMER_MS, ...options }: LookOptions = {},
+  { patienceMs = Number.POSITIVE_INFINITY, ...options }: LookOptions = {},
 ): Promise<T> {
   const progress = createProgress(process.stderr);
   const log = values['log-level'] === 'debug' ? createStderrLog(values) : progress.log;
@@ -92,19 +92,16 @@ export const isConnecting = ({ state, reason }: UpstreamStatus) => state === 'co
 
 /** Waits until no server is connecting. Gives those that still are after that time. */
 export async function awaitServers(
-  { settled, status }: Pick<Skillwire, 'settled' | 'status'>,
+  { status }: Pick<Skillwire, 'status'>,
   patienceMs: number,
   say: (text: string) => void,
 ): Promise<readonly string[]> {
-  let isOver = false;
-  void Promise.race([settled(), backgroundDelay(patienceMs)]).then(() => {
-    isOver = true;
-  });
+  const deadline = monotonicMs() + patienceMs;
   for (;;) {
     const names = status()
       .filter(isConnecting)
       .map(({ name }) => name);
-    if (isOver || names.length === 0) return names;
+    if (names.length === 0 || monotonicMs() >= deadline) return names;
     say(`waiting for ${names.join(', ')}`);
     await delay(LOOK_AGAIN_MS);
   }

@@ -164,6 +164,17 @@ test('a server in trouble is one line, with --hub, and something to mend; one th
   assert.match(stdout, /\n1 thing to mend\n$/);
 });
 
+test('a server is waited for until it is ready, or has failed by its own timeout', (t) => {
+  const tree = makeTree(t, GOOD);
+  const late = scripted(tree, 'late', { delay: { initialize: 2500 }, answers: { 'tools/list': { tools: [] } } });
+  const never = { ...scripted(tree, 'never', { silent: ['initialize'], answers: {} }).entry, connectTimeout: 3000 };
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { late: late.entry, never } }));
+  const { status, stdout, stderr } = runCommand(tree, ['doctor', '--hub']);
+  assert.match(stdout, /\n {2}late: ready: 0 tools, .*\n {2}never: failed: no answer to initialize within 3000 ms.*\n/);
+  assert.match(stdout, /\n1 thing to mend\n$/);
+  assert.deepEqual({ status, stderr }, { status: 1, stderr: '' });
+});
+
 test('a --config file that is missing, a directory, not JSON or without servers is one fault each', (t) => {
   const tree = makeTree(t, { ...GOOD, 'empty.json': '{}', 'blank.json': '', 'directory/x': '' });
   for (const [file, fault] of [

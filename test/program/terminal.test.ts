@@ -9,8 +9,14 @@ import { makeTree, skillText } from '../harness/tree.ts';
 const skip = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0 ? false : 'no script here';
 
 /** What a terminal of 60 columns is sent. */
-function onTerminal(t: TestContext, words: string, env: Readonly<Record<string, string>> = {}): string {
+function onTerminal(
+  t: TestContext,
+  words: string,
+  env: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
+): string {
   const tree = makeTree(t, {
+    ...files,
     'skills/pdf/SKILL.md': skillText('pdf', `About forms, ${'at length '.repeat(20)}`, 'Fill the form.\u001b[2J\r\n'),
     'skills/漢字/SKILL.md': skillText('漢字', '長い説明'.repeat(20)),
     'skills/bad/SKILL.md': 'x',
@@ -23,7 +29,7 @@ function onTerminal(t: TestContext, words: string, env: Readonly<Record<string, 
     timeout: 60_000,
   });
   // Under load a scan may take long enough to show its progress, which is erased.
-  return stdout.replaceAll('\r\n', '\n').replace(/^.*\u001b\[K/, '');
+  return stdout.replaceAll('\r\n', '\n').replace(/^[\s\S]*\u001b\[K/, '');
 }
 
 const STYLE = /\u001b\[\d+m/g;
@@ -44,6 +50,15 @@ test('list counts the faults that doctor has, and says how to see them with the 
   assert.equal(command, "doctor --port=1 --skill-dir=nowhere --include=pdf '--exclude=x y,nope' --skip-own");
   const doctor = onTerminal(t, command ?? '').replace(STYLE, '');
   assert.equal(/\n(\d+) things to mend\n$/.exec(doctor)?.[1], count);
+});
+
+test('a server that is not ready in time is named, and does not count as a fault', { skip }, (t) => {
+  // It never answers.
+  const slow = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
+  const files = { 'home/.kode.json': JSON.stringify({ mcpServers: { slow } }) };
+  const text = onTerminal(t, 'list --hub', {}, files);
+  assert.match(text, /skillwire: slow is still connecting; what it has is not shown\n/);
+  assert.match(text, /^skillwire: faults found: 1; /m);
 });
 
 test('words that were searched for are highlighted', { skip }, (t) => {
