@@ -16,15 +16,17 @@ export type Report = Awaited<ReturnType<typeof examine>>;
 /** `mistakes`: of the command line. */
 export async function examine(view: View, settings: Settings, mistakes: readonly Problem[]) {
   const { skillwire, milliseconds } = view;
-  const { snapshot, toMend, problems, upstreams } = await findFaults(view, settings, mistakes);
+  const { snapshot, toMend, problems, upstreams } = await findFaults(skillwire, settings, mistakes);
   const { listed, problems: names } = snapshot.names;
   const { plugins, roots } = placesOf(snapshot, settings);
   const toolLists = await toolListsOf(skillwire.handle, settings);
   return { toMend, skills: listed.length, milliseconds, roots, plugins, names, toolLists, problems, upstreams };
 }
 
+// --- internal ---
+
 /** What is wrong, and how many things there are to mend. It reads every file of every skill. */
-export async function findFaults({ skillwire }: View, settings: Settings, mistakes: readonly Problem[]) {
+async function findFaults(skillwire: View['skillwire'], settings: Settings, mistakes: readonly Problem[]) {
   const found = await skillwire.examine();
   const snapshot = await skillwire.registry.ready();
   const upstreams = skillwire.status();
@@ -36,8 +38,6 @@ export async function findFaults({ skillwire }: View, settings: Settings, mistak
   const toMend = problems.filter(({ mild }) => !mild).length + upstreams.filter(isInTrouble).length;
   return { snapshot, problems, upstreams, toMend };
 }
-
-// --- internal ---
 
 const keyOf = ({ where, what }: Problem) => `${where}\n${what}`;
 

@@ -7,12 +7,11 @@ import type { Skill, Snapshot } from '../index.ts';
 import { explainNone } from '../skills/absent.ts';
 import { oneLine, printable } from '../text.ts';
 import { optionFaults, repeated } from './all-options.ts';
-import { findFaults } from './doctor-report.ts';
 import { grouped, type Output, openOutput, paragraph, roughTokens, tableLines } from './output.ts';
 import type { Values } from './parse.ts';
 import { commandLine } from './self-command.ts';
 import { dataOf, originOf } from './skill-data.ts';
-import { pathFaultTest, type View, viewOptions, warn, withShown } from './view.ts';
+import { pathFaultTest, viewOptions, warn, withShown } from './view.ts';
 import type { LIST_OPTIONS } from './view-options.ts';
 
 type ListValues = Values<typeof LIST_OPTIONS>;
@@ -21,7 +20,7 @@ export async function list(values: ListValues): Promise<void> {
   const output = openOutput(values);
   const { rows, told } = await withShown(values, async (view) => {
     const found = await rowsOf(view.snapshot, values);
-    return { rows: found, told: await tellFaults(view, values, found.length === 0, output.isTerminal) };
+    return { rows: found, told: tellFaults(view.snapshot, values, found.length === 0, output.isTerminal) };
   });
   if (values.json) output.json({ skills: rows.map(({ listed, ...data }) => data) });
   else output.lines(values.long ? longLines(rows, output) : shortLines(rows, output));
@@ -32,17 +31,17 @@ export async function list(values: ListValues): Promise<void> {
 
 type Row = Awaited<ReturnType<typeof rowsOf>>[number];
 
-/** All faults where they may be why nothing is shown; else, for a person, how many `doctor` has. */
-async function tellFaults(view: View, values: ListValues, isEmpty: boolean, isTerminal: boolean) {
-  const settings = settingsFrom(viewOptions(values));
-  const { problems, names } = view.snapshot;
+/** All faults where they may be why nothing is shown; else, for a person, that there are some. */
+function tellFaults(snapshot: Snapshot, values: ListValues, isEmpty: boolean, isTerminal: boolean): readonly string[] {
+  const { problems, names } = snapshot;
+  const faults = problems.filter((one) => !one.mild && !names.problems.includes(one));
   if (isEmpty) {
     const isSaid = pathFaultTest(values);
-    const faults = problems.filter((one) => !one.mild && !names.problems.includes(one) && !isSaid(one));
-    return [...explainNone(view.snapshot, settings), ...faults].map(({ where, what }) => `${where}: ${what}`);
+    const reasons = explainNone(snapshot, settingsFrom(viewOptions(values)));
+    return [...reasons, ...faults.filter((one) => !isSaid(one))].map(({ where, what }) => `${where}: ${what}`);
   }
-  const { toMend } = isTerminal ? await findFaults(view, settings, optionFaults(values)) : { toMend: 0 };
-  return toMend === 0 ? [] : [`faults found: ${toMend}; ${commandLine(['doctor', ...repeated(values)])} shows them`];
+  if (!isTerminal || faults.length + optionFaults(values).length === 0) return [];
+  return [`faults were found; ${commandLine(['doctor', ...repeated(values)])} shows them`];
 }
 
 /** `size`: of the SKILL.md, which is what an agent loads; undefined where it has not been read. */
