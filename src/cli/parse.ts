@@ -34,31 +34,14 @@ export interface Syntax {
   readonly options: OptionTable;
 }
 
-/**
- * The arguments of the main command when all are long options, as clients give them; undefined for any others, and for
- * those with a mistake: `commandIn` and `splitArguments` read those. By hand, because loading Node's parser takes a millisecond of the start.
- */
+/** Arguments without any word, which mean the main command; undefined for others, and for those with a mistake. */
 export function readPlainArguments(argv: readonly string[], command: Syntax) {
-  const values: Record<string, Given> = {};
-  for (const [name, { default: standard }] of Object.entries(command.options))
-    if (standard !== undefined) values[name] = standard;
-  const lists = new Map<string, string[]>();
-  for (let at = 0; at < argv.length; at++) {
-    const [, name = '', inline] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(argv[at] ?? '') ?? [];
-    const option = Object.hasOwn(command.options, name) ? command.options[name] : undefined;
-    if (!option || (option.type === 'boolean' && inline !== undefined)) return undefined;
-    if (option.type === 'boolean') values[name] = true;
-    else {
-      const value = inline ?? argv[++at];
-      // What begins with a dash may be the next option, after one whose value is missing.
-      if (value === undefined || (inline === undefined && value.startsWith('-'))) return undefined;
-      const list = lists.get(name) ?? [];
-      list.push(value);
-      lists.set(name, list);
-      values[name] = option.multiple ? list : value;
-    }
+  try {
+    const { values, positionals } = parseStrictly(argv, command.options);
+    return positionals.length === 0 ? { values, words: [] } : undefined;
+  } catch {
+    return undefined; // `commandIn` finds the command that has the option, or names the mistake.
   }
-  return { values, words: [] };
 }
 
 /** The command that the arguments name; the first one when they name none. `help` as a command is the option. */
