@@ -1,0 +1,174 @@
+/**
+ * The one place where a name becomes a skill: which names a skill answers to, which is listed, which are near a misspelt one.
+ * Leaves alone: which skills are served (filter.ts), which are copies of each other (catalog/snapshot.ts).
+ * Always true: every listed id resolves to its own skill; a full id means one skill, the first in order; many skills of one
+ * name cost little more than as many of different names.
+ */
+import leven from 'leven';
+import { createPacer } from '../files/pace.ts';
+import { MAX_COMPARED, MAX_EDITS, MAX_REPORTED, MAX_SUGGESTIONS } from '../limits.ts';
+import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
+import { composed, visibleLine } from '../text.ts';
+
+/** The form in which names are compared: without case, outer blanks, invisible characters, or Unicode's other spellings. */
+export function nameKey(text: string): string {
+  // Nearly every name is plain ASCII without blanks.
+  return /^[!-~]*$/.test(text) ? text.toLowerCase() : composed(composed(visibleLine(text)).toLowerCase());
+}
+
+/**
+ * `skills`: in order of precedence. A further path to a directory is not listed, and its names mean the first path.
+ * `copies`: each with its original; a copy is not listed and its bare name means the original, but its full ids mean itself.
+ */
+export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<Skill, Skill>): Promise<Names> {
+  const pace = createPacer();
+  /** By directory. */
+  const entries = new Map<string, Entry>();
+  const originalOf = (entry: Entry) => {
+    const original = copies.get(entry.skill);
+    return (original && entries.get(original.place)) ?? entry;
+  };
+  const { byId, claim, claimNumber } = createIds();
+  /** What a name means that is no full id. */
+  const byName = new Map<string, Entry[]>();
+  const add = (key: string, skill: Skill, entry: Entry) => {
+    const group = byName.get(key);
+    const original = originalOf(entry);
+    if (!group) byName.set(key, [original]);
+    else if (isRival(group[0], skill, entry) && !group.includes(original)) group.push(original);
+  };
+  /** Whether a name means this skill too. Of a provider it means the first, which has the plain id. */
+  const isRival = (first: Entry | undefined, skill: Skill, entry: Entry) => {
+    if (!first || !isOwn(first.skill)) return !isOwn(skill);
+    const hasPlainId = byId.get(nameKey(fullIdsOf(skill)[0])) === entry;
+    return isOwn(skill) && hasPlainId && !UNIVERSAL.includes(first.skill.provider);
+  };
+  for (const skill of skills) {
+    const rest = pace();
+    if (rest) await rest;
+    const entry = entries.get(skill.place) ?? { id: '', skill, isShadowed: false };
+    entries.set(skill.place, entry);
+    for (const id of fullIdsOf(skill)) claim(id, entry);
+    add(skill.key, skill, entry);
+    // `claude:pdf` is a short name of the skill `pdf` in one of claude's plugins.
+    if (skill.plugin) add(nameKey(`${skill.provider}:${skill.name}`), skill, entry);
+  }
+  // Numbers come last, so that none takes the id of a skill that is called `pdf#2`.
+  for (const entry of entries.values()) if (entry.id === '') claimNumber(entry);
+  const find = (key: string): readonly Entry[] => {
+    const exact = byId.get(key);
+    return exact ? [exact] : (byName.get(key) ?? []);
+  };
+
+  const listed: ListedSkill[] = [];
+  /** The ids of the skills that do not load by the name they were given. */
+  const losers = new Map<string, string[]>();
+  for (const entry of entries.values()) {
+    const rest = pace();
+    if (rest) await rest;
+    const { skill } = entry;
+    const original = originalOf(entry);
+    const inProject = skill.location === 'global' && byId.get(nameKey(`${skill.provider}@project:${skill.name}`));
+    entry.isShadowed = inProject ? originalOf(inProject) !== original : false;
+    const found = find(skill.key);
+    const isMeant = found.length === 1 && found[0] === entry;
+    entry.id = isMeant && isOwn(skill) ? skill.name : visibleLine(entry.id);
+    if (original !== entry) continue;
+    listed.push(entry);
+    if (!isMeant && isOwn(skill)) append(losers, skill.key, entry.id);
+  }
+  const visible = listed.filter(({ isShadowed }) => !isShadowed);
+  return {
+    listed,
+    visible,
+    problems: Array.from(losers, ([key, ids]) => rivalry(key, find(key), ids)),
+    resolve(name) {
+      const key = nameKey(name);
+      const found = find(key);
+      if (found.length > 1) return { kind: 'ambiguous', ids: found.map(({ id }) => id) };
+      return found[0] ? { kind: 'found', listed: found[0] } : { kind: 'missing', near: nearIds(key, visible) };
+    },
+  };
+}
+
+/** The candidates that are spelled like a word or contain it, the nearest first; among equals, in their order. */
+export function nearest(word: string, candidates: readonly string[]): readonly string[] {
+  if (word === '' || word.length > MAX_COMPARED) return [];
+  const reach = Math.min(Math.max(2, Math.floor(word.length / 3)), MAX_EDITS);
+  const editsTo = (candidate: string) => {
+    // Most differ in their length by more, which costs nothing to see.
+    const isNear = Math.abs(candidate.length - word.length) <= reach;
+    const edits = isNear ? leven(candidate, word, { maxDistance: reach + 1 }) : reach + 1;
+    return word.length >= 3 && candidate.includes(word) ? Math.min(edits, reach) : edits;
+  };
+  const scored = candidates.map((candidate) => ({ candidate, edits: editsTo(candidate) }));
+  const near = scored.filter(({ edits }) => edits <= reach).sort((a, b) => a.edits - b.edits);
+  return near.map(({ candidate }) => candidate);
+}
+
+// --- internal ---
+
+/** While names are made, `id` is the shortest full id. */
+type Entry = { -readonly [Field in keyof ListedSkill]: ListedSkill[Field] };
+
+/** These belong to no particular agent, so a bare name means them first. */
+const UNIVERSAL = ['custom', 'agents'];
+
+/** Whether it is in a directory of the user or project, and not part of a plugin or an upstream server. */
+const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
+
+/** What tells apart two skills of one name and owner. */
+const scopeOf = ({ plugin, location }: Skill) => plugin?.marketplace ?? location;
+
+/** `claude:pdf` and `claude@global:pdf`; of a plugin `docs:pdf`, `docs@market:pdf` and `claude:docs:pdf`. */
+function fullIdsOf(skill: Skill): readonly [plain: string, scoped: string, ...more: string[]] {
+  const { name, provider, plugin } = skill;
+  const owner = plugin?.name ?? provider;
+  const [plain, scoped] = [`${owner}:${name}`, `${owner}@${scopeOf(skill)}:${name}`];
+  return plugin ? [plain, scoped, `${provider}:${plain}`] : [plain, scoped];
+}
+
+/** What each full id means. */
+function createIds() {
+  const byId = new Map<string, Entry>();
+  const counters = new Map<string, number>();
+  const claim = (id: string, entry: Entry): boolean => {
+    const key = nameKey(id);
+    if (byId.has(key)) return false;
+    byId.set(key, entry);
+    entry.id ||= id;
+    return true;
+  };
+  const claimNumber = (entry: Entry): void => {
+    const [plain, scoped] = fullIdsOf(entry.skill);
+    const holder = byId.get(nameKey(plain));
+    const base = holder && scopeOf(holder.skill) === scopeOf(entry.skill) ? plain : scoped;
+    // Without a counter, the thousandth skill of a name would try a thousand numbers.
+    let count = counters.get(base) ?? 2;
+    while (!claim(`${base}#${count}`, entry)) count++;
+    counters.set(base, count + 1);
+  };
+  return { byId, claim, claimNumber };
+}
+
+function append(lists: Map<string, string[]>, key: string, id: string): void {
+  if (!lists.get(key)?.push(id)) lists.set(key, [id]);
+}
+
+/** `found`: what the name means. `ids`: of the skills that do not load by it. */
+function rivalry(key: string, found: readonly ListedSkill[], ids: readonly string[]): Problem {
+  const rest = ids.length - MAX_REPORTED;
+  const shown = [...ids.slice(0, MAX_REPORTED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  const what = found.length > 1 ? `is ambiguous: ${shown}` : `means ${found[0]?.skill.file}, which shadows ${shown}`;
+  return { where: `name "${key}"`, what, hint: 'Use a full name, or exclude all but one of them.', mild: true };
+}
+
+/** By ids and by names; a word with a prefix is also looked for without it. */
+function nearIds(key: string, visible: readonly ListedSkill[]): readonly string[] {
+  const spellings = new Map<string, string[]>();
+  for (const { id, skill } of visible)
+    for (const spelling of new Set([nameKey(id), skill.key])) append(spellings, spelling, id);
+  const words = new Set([key, key.slice(key.lastIndexOf(':') + 1)]);
+  const near = [...words].flatMap((word) => nearest(word, [...spellings.keys()]));
+  return [...new Set(near.flatMap((spelling) => spellings.get(spelling) ?? []))].slice(0, MAX_SUGGESTIONS);
+}

@@ -1,0 +1,153 @@
+/**
+ * The resource URIs of skills: `skill://{provider}/{name}`, with a plugin, `global` or a number in between when needed.
+ * Owns: the spelling of URIs, and which skill gets which. Leaves alone: the content behind a URI (contents.ts).
+ * Always true: no two skills have one URI, and one is below another's only when its directory is; the path in a URI cannot
+ * leave the skill by its text; the time is linear in the number of skills.
+ */
+import { sep } from 'node:path';
+import { createPacer } from '../files/pace.ts';
+import { MAX_SEGMENTS, MAX_URI } from '../limits.ts';
+import type { ListedSkill, Skill, Snapshot } from '../model.ts';
+import { compare } from '../text.ts';
+
+export interface SkillPath {
+  /** The URI of the skill. */
+  readonly root: string;
+  readonly listed: ListedSkill;
+  /** Relative to the skill; '' is its directory. */
+  readonly path: string;
+}
+
+/** `listed`: in order of precedence, so that the first of several skills gets the shortest URI. Gives them by URI, sorted. */
+export async function assignUris(listed: readonly ListedSkill[]): Promise<ReadonlyMap<string, ListedSkill>> {
+  const pace = createPacer();
+  const byDirectory = new Map(listed.map((one) => [one.skill.directory, one]));
+  const choose = createChooser();
+  const roots = new Map<ListedSkill, string>();
+  const assign = (one: ListedSkill): string => {
+    const outer = outerOf(one.skill, byDirectory);
+    const root = roots.get(one) ?? (outer ? assign(outer) + pathBetween(outer.skill, one.skill) : choose(one));
+    roots.set(one, root);
+    return root;
+  };
+  for (const one of listed) {
+    const rest = pace();
+    if (rest) await rest;
+    assign(one);
+  }
+  await pace();
+  const sorted = [...roots].sort(([, a], [, b]) => compare(a, b));
+  return new Map(sorted.map(([one, root]) => [root, one]));
+}
+
+/** `skill://claude/pdf` and `references/a b.md` to `skill://claude/pdf/references/a%20b.md`. */
+export function uriOf(root: string, path: string): string {
+  return path === '' ? root : `${root}/${path.split('/').map(encodeSegment).join('/')}`;
+}
+
+/** The skill of a URI, and the path in it; undefined when no skill has it, or the path is not a plain path. */
+export function skillPathAt({ uris }: Pick<Snapshot, 'uris'>, uri: string): SkillPath | undefined {
+  if (!uri.startsWith(SCHEME) || uri.length > MAX_URI) return undefined;
+  const segments = uri
+    .slice(SCHEME.length)
+    .split('/', MAX_SEGMENTS + 1)
+    .map(decodeSegment);
+  if (segments.length > MAX_SEGMENTS) return undefined;
+  const encoded = segments.map(encodeSegment);
+  // From the longest prefix: a file belongs to the innermost skill.
+  for (let length = segments.length; length > 0; length--) {
+    const root = SCHEME + encoded.slice(0, length).join('/');
+    const listed = uris.get(root);
+    if (!listed) continue;
+    // A skill's name may contain any character, even a slash; the path after it is looked up on disk.
+    const path = segments.slice(length);
+    return path.every(isPlainSegment) ? { root, listed, path: path.join('/') } : undefined;
+  }
+  return undefined;
+}
+
+/** Whether the text can only be one name in a path. */
+export function isPlainSegment(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..' && !UNSAFE.test(segment);
+}
+
+// --- internal ---
+
+const SCHEME = 'skill://';
+// On Windows a backslash separates directories and a colon follows a drive; elsewhere both are plain characters.
+const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
+
+/** Half of a surrogate pair has no encoding, and no file that can be opened has one in its name. */
+const encodeSegment = (text: string) => encodeURIComponent(text.toWellFormed());
+
+/** A segment that is not read as this or the parent directory. */
+const ownSegment = (text: string) => (/^\.{0,2}$/.test(text) ? '_' : encodeSegment(text));
+
+/** Empty, which no segment of a served URI is, when it is not a valid encoding. */
+function decodeSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** The directory of an upstream skill is a URI, which its server has chosen: one with too many levels is not used. */
+const isUri = ({ directory }: Skill) =>
+  directory.startsWith(SCHEME) && directory.split('/', MAX_SEGMENTS + 1).length <= MAX_SEGMENTS;
+
+/** The nearest skill around this one, of the same root. */
+function outerOf(skill: Skill, byDirectory: ReadonlyMap<string, ListedSkill>): ListedSkill | undefined {
+  const { root, directory } = skill;
+  const separator = isUri(skill) ? '/' : sep;
+  let end = directory.lastIndexOf(separator);
+  for (let level = 0; end >= root.length && level < MAX_SEGMENTS; level++) {
+    const outer = byDirectory.get(directory.slice(0, end));
+    if (outer?.skill.root === root) return outer;
+    end = directory.lastIndexOf(separator, end - 1);
+  }
+  return undefined;
+}
+
+function pathBetween(outer: Skill, inner: Skill): string {
+  const path = inner.directory.slice(outer.directory.length + 1);
+  return isUri(inner) ? `/${path}` : uriOf('', path.replaceAll(sep, '/'));
+}
+
+/** Gives the shortest URI that is free, to a skill that is not inside another one. */
+function createChooser() {
+  const taken = new Set<string>();
+  /** The URIs above those. */
+  const above = new Set<string>();
+  const counters = new Map<string, number>();
+
+  const take = (root: string): boolean => {
+    const parents = parentsOf(root);
+    if (taken.has(root) || above.has(root) || parents.some((parent) => taken.has(parent))) return false;
+    taken.add(root);
+    for (const parent of parents) above.add(parent);
+    return true;
+  };
+
+  return ({ id, skill, isShadowed }: ListedSkill): string => {
+    const top = SCHEME + ownSegment(skill.provider);
+    const name = ownSegment(skill.name);
+    const between = skill.plugin?.name ?? (isShadowed ? 'global' : undefined);
+    const stem = between === undefined ? top : `${top}/${ownSegment(between)}`;
+    const wanted = isUri(skill) && skill.directory.startsWith(`${top}/`) ? skill.directory : `${stem}/${name}`;
+    if (take(wanted)) return wanted;
+    // When a skill is called like the plugin, or `global`, all URIs below its own are those of its files.
+    const base = taken.has(stem) ? top : stem;
+    // Without a counter, the thousandth skill of a name would try a thousand numbers.
+    let count = Math.max(Number(/#(\d{1,9})$/.exec(id)?.[1] ?? 2), counters.get(wanted) ?? 2);
+    while (!take(`${base}/${count}/${name}`)) count++;
+    counters.set(wanted, count + 1);
+    return `${base}/${count}/${name}`;
+  };
+}
+
+/** The URIs above one, but not that of its provider, which no skill has. */
+function parentsOf(root: string): readonly string[] {
+  const segments = root.slice(SCHEME.length).split('/');
+  return segments.slice(2).map((_, nth) => SCHEME + segments.slice(0, nth + 2).join('/'));
+}

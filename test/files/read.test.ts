@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { renameSync, statSync } from 'node:fs';
+import { test } from 'node:test';
+import { FileError, readInside, readStable } from '../../src/files/read.ts';
+import { sameVersion } from '../../src/files/stat.ts';
+import { makeTree } from '../harness/tree.ts';
+
+/** The outcome in one line. */
+function told(read: () => { readonly bytes: Buffer }): string {
+  try {
+    return `read ${read().bytes}`;
+  } catch (error) {
+    assert.ok(error instanceof FileError);
+    return `${error.kind}: ${error.message.replace(/(?::|,) .*/, '')}`;
+  }
+}
+
+const READS: readonly (readonly [name: string, links: 'follow' | 'refuse', limit: number, expected: string])[] = [
+  ['small', 'refuse', 4, 'read text'],
+  ['small', 'refuse', 3, 'refused: it has over 3 bytes'],
+  ['link', 'follow', 9, 'read text'],
+  ['link', 'refuse', 9, 'missing: ELOOP'],
+  ['gone', 'follow', 9, 'missing: ENOENT'],
+  ['small/inner', 'follow', 9, 'missing: ENOTDIR'],
+  ['x'.repeat(300), 'follow', 9, 'missing: ENAMETOOLONG'],
+  ['loop', 'follow', 9, 'missing: ELOOP'],
+  ['inner', 'follow', 9, 'directory: it is a directory'],
+  ['inner/empty', 'follow', 9, 'read '],
+  ['pipe', 'follow', 9, 'refused: it is not a regular file'],
+];
+
+test('a read gives bytes and their version, or throws the reason, and never blocks', (t) => {
+  const tree = makeTree(t, { small: 'text', 'inner/empty': '' });
+  execFileSync('mkfifo', [tree.at('pipe')]);
+  tree.link('loop', 'loop');
+  tree.link('link', 'small');
+  for (const [name, links, limit, expected] of READS) {
+    const outcome = told(() => readStable(tree.at(name), limit, links));
+    assert.equal(outcome, expected, `${name} ${links}`);
+  }
+  const { version } = readStable(tree.at('small'), 9, 'refuse');
+  assert.ok(sameVersion(version, statSync(tree.at('small'))));
+});
+
+const INSIDE: Readonly<Record<string, string>> = {
+  real: 'read inside',
+  near: 'read inside',
+  'sub/file': 'read deep',
+  sub: 'directory: it is a directory',
+  '': 'directory: it is a directory',
+  far: 'refused: it leads out of its directory',
+  'up/out': 'refused: it leads out of its directory',
+  '../out': 'refused: it leads out of its directory',
+  pipe: 'refused: it is not a regular file',
+  gone: 'missing: ENOENT',
+  loop: 'missing: ELOOP',
+  'real/x': 'missing: ENOTDIR',
+  '.git/config': 'missing: it does not exist',
+  'sub/../.git/config': 'missing: it does not exist',
+  hidden: 'missing: it does not exist',
+};
+
+test('a read inside a directory never gives anything from outside, nor of what is skipped', (t) => {
+  const tree = makeTree(t, { 'in/real': 'inside', 'in/sub/file': 'deep', out: 'SECRET', 'in/.git/config': 'SECRET' });
+  const links = { near: 'real', far: '../out', up: '..', gone: 'nothing', loop: 'loop', hidden: '.git/config' };
+  for (const [name, target] of Object.entries(links)) tree.link(`in/${name}`, target);
+  execFileSync('mkfifo', [tree.at('in/pipe')]);
+  const read = (path: string) => told(() => readInside(tree.at('in'), path, 100));
+  for (const [path, expected] of Object.entries(INSIDE)) assert.equal(read(path), expected, path);
+  assert.match(read('a\0b'), /^missing: /);
+  renameSync(tree.at('in'), tree.at('moved'));
+  tree.link('in', 'moved');
+  assert.equal(read('real'), `refused: ${tree.at('in')} now leads elsewhere`);
+});
