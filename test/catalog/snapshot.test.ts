@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildSnapshot } from '../../src/catalog/snapshot.ts';
+import type { Contribution, Snapshot } from '../../src/model.ts';
+import { createFilter } from '../../src/skills/filter.ts';
+import { sketch } from '../harness/sketch.ts';
+
+const act = { run: () => ({ content: [] }), get: () => ({}), read: () => ({}), matches: () => true };
+const tool = (server: string) => ({ ...act, server, definition: { name: `${server}:echo`, inputSchema: {} } });
+const resource = (server: string) => ({ ...act, server, definition: { name: 'notes', uri: 'file:///notes' } });
+const EVERYTHING: Contribution = {
+  skills: [sketch('claude', 'pdf'), sketch('codex', 'git'), sketch('up@mcp', 'deploy', { server: 'up' })],
+  tools: [tool('up'), tool('other')],
+  prompts: [{ ...act, server: 'up', definition: { name: 'up:ask' } }],
+  resources: [resource('up')],
+  templates: [{ ...act, server: 'up', definition: { name: 'log', uriTemplate: 'log:///{day}' } }],
+};
+
+/** What is there, as one list of words. */
+const namesIn = ({ names, tools, prompts, resources, templates }: Snapshot) =>
+  [
+    ...names.listed.map(({ id }) => id),
+    ...[...tools, ...prompts].map(({ definition }) => definition.name),
+    ...resources.keys(),
+    ...templates.map(({ definition }) => definition.uriTemplate),
+  ].join(' ');
+
+const build = (contributions: readonly Contribution[], include: string[] = [], exclude: string[] = []) =>
+  buildSnapshot(contributions, createFilter({ include, exclude }), new Map());
+
+const FILTERED: readonly (readonly [promise: string, include: string[], exclude: string[], kept: string])[] = [
+  [
+    'without patterns everything is there',
+    [],
+    [],
+    'pdf git up:deploy up:echo other:echo up:ask file:///notes log:///{day}',
+  ],
+  ['a server means its items of all kinds', ['up'], [], 'up:deploy up:echo up:ask file:///notes log:///{day}'],
+  ['a glob is matched with names without their server', ['e*'], [], 'up:echo other:echo'],
+  ['a server and a glob', ['other:ec*', 'claude'], [], 'pdf other:echo'],
+  ['excludes win, for resources and templates too', ['*'], ['up', 'git'], 'pdf other:echo'],
+  ['@ means a provider of this machine and no server', ['@codex', '@up'], [], 'git'],
+];
+for (const [promise, include, exclude, kept] of FILTERED)
+  test(`filters: ${promise}`, async () => assert.equal(namesIn(await build([EVERYTHING], include, exclude)), kept));
+
+test('an include that matches nothing is a Problem, but not while a server that it may name has nothing listed', async () => {
+  const where = async (awaited: readonly string[]) =>
+    (await build([EVERYTHING, { awaited }], ['late:x', 'claude', 'up:ask'])).problems.map((problem) => problem.where);
+  assert.deepEqual(await where([]), ['filter "late:x"']);
+  assert.deepEqual(await where(['late']), []);
+});
+
+test('equal contributions give equal snapshots, with the problems of every step; each URI is there once, the first', async () => {
+  const skills = [sketch('claude', 'x'), sketch('codex', 'x')];
+  const resources = [resource('up'), resource('other')];
+  const input = [{ problems: [{ where: '/a', what: 'is bad' }], resources }, { skills }];
+  const [a, b] = [await build(input, ['x', 'y', 'up']), await build(input, ['x', 'y', 'up'])];
+  assert.deepEqual({ ...a, names: a.names.listed }, { ...b, names: b.names.listed });
+  assert.equal(a.problems.map(({ where }) => where).join(), '/a,filter "y",name "x"');
+  assert.equal([...a.uris.keys()].join(), 'skill://claude/x,skill://codex/x');
+  assert.equal((await build(input)).resources.get('file:///notes')?.server, 'up');
+});
