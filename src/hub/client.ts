@@ -1,0 +1,315 @@
+/**
+ * An MCP client of one upstream server: JSON-RPC over one connection, in the dialect of the server.
+ * Owns: ids, timeouts, progress, cancellation, opening a session again, our responses to the server. Leaves alone: bytes
+ * (stdio.ts, http.ts, sse.ts), what a dialect is (dialects.ts), when to try again and what to request (upstream.ts).
+ * Always true:
+ * - every request settles once, and reaches the server once at most: it is sent again only when the server has said that
+ *   it does not know the session, and never because the client or its connection has ended;
+ * - a client that could not be opened, or has ended, leaves no process, socket or timer behind.
+ */
+import { MAX_REPLIES, REPLY_MS, SETUP_MS } from '../limits.ts';
+import { messageOf } from '../log.ts';
+import {
+  decode,
+  encodeNotification,
+  encodeReply,
+  encodeRequest,
+  errorReply,
+  HEADERS,
+  type Id,
+  isObject,
+  type Message,
+  metaOf,
+  methodNotFound,
+  type Params,
+  RpcError,
+} from '../protocol/index.ts';
+import {
+  type CallOptions,
+  type ClientContext,
+  type Connection,
+  type ConnectionOwner,
+  HttpError,
+  keepListening,
+  SessionLost,
+  UpstreamError,
+} from './connection.ts';
+import { type Agreement, type Ask, agree } from './dialects.ts';
+import type { ActiveTarget } from './entries.ts';
+import { openHttp } from './http.ts';
+import { openSse } from './sse.ts';
+import { openStdio } from './stdio.ts';
+
+/** Rejects with an Error that is for people, and may hold secrets; then no process, socket or timer is left. */
+export async function openClient(target: ActiveTarget, context: ClientContext): Promise<UpstreamClient> {
+  const isLegacy = target.kind === 'sse' || exitingTargets.has(target);
+  const client = new UpstreamClient((owner) => connect(target, owner, context), context);
+  try {
+    await client.shakeHands(isLegacy);
+    return client;
+  } catch (error) {
+    const isExit = target.kind === 'stdio' && client.end.aborted;
+    await client.close();
+    if (context.cancellation?.aborted) throw error;
+    // Some servers exit at a request that they do not know. It is remembered, so that the next attempt is one start.
+    if (isExit) exitingTargets.add(target);
+    else exitingTargets.delete(target);
+    if (isExit && !isLegacy) return openClient(target, context);
+    // The statuses by which an older server shows that it has no streamable HTTP.
+    const isOlder = error instanceof HttpError && [400, 404, 405].includes(error.status);
+    if (target.kind !== 'http' || !target.fallback || !isOlder) throw error;
+    // The address was meant for streamable HTTP, so its error is the useful one.
+    return openClient({ ...target, kind: 'sse' }, context).catch(() => Promise.reject(error));
+  }
+}
+
+export class UpstreamClient {
+  readonly #end = new AbortController();
+  /** Fires when it is lost or closed. The reason is an Error; its message is for people, and may hold secrets. */
+  readonly end: AbortSignal = this.#end.signal;
+  /** Settles when nothing of it is left. */
+  readonly #closed: Promise<void>;
+  readonly #context: ClientContext;
+  readonly #connection: Connection;
+  readonly #pending = new Map<unknown, Pending>();
+  #agreement: Agreement | undefined;
+  #onNotification: OnNotification = () => {};
+  /** While another session is opened. */
+  #renewal: Promise<boolean> | undefined;
+  #heardAt = performance.now();
+  #lastId = 0;
+  #replies = 0;
+
+  /** For `openClient` alone, and so is `shakeHands`. */
+  constructor(open: (owner: ConnectionOwner) => Connection, context: ClientContext) {
+    const { end: signal } = this;
+    this.#context = context;
+    this.#connection = open({
+      text: (text) => this.#receive(text),
+      isPending: (id) => this.#pending.has(id),
+      lost: (error) => this.#loseAnswer(error),
+      closed: (error) => this.#lose(error),
+      headers: () => (this.#agreement ? { [HEADERS.version]: this.#agreement.version } : {}),
+      log: context.log,
+    });
+    this.#closed = new Promise((done) => {
+      signal.addEventListener('abort', () => done(this.#connection.close()));
+    });
+    context.cancellation?.addEventListener('abort', () => this.#lose(), { signal });
+    if (context.cancellation?.aborted) this.#lose();
+  }
+
+  /** Milliseconds since the last message of the server. */
+  get silence(): number {
+    return performance.now() - this.#heardAt;
+  }
+
+  get agreement(): Agreement {
+    if (!this.#agreement) throw new Error('there is no agreement before the handshake');
+    return this.#agreement;
+  }
+
+  async shakeHands(isLegacy: boolean): Promise<void> {
+    const ask: Ask = (method, params, headers, cancellation) =>
+      this.#ask(method, params, { timeout: SETUP_MS, headers, cancellation });
+    this.#agreement = await agree(ask, this.#context.client, isLegacy);
+    const { confirmation } = this.#agreement.dialect;
+    // Over HTTP the next request has a connection of its own, and servers refuse one that comes before this.
+    if (confirmation !== undefined) await this.#notify(confirmation);
+  }
+
+  /** Rejects with the server's RpcError, or with another Error that is for people, and may hold secrets. */
+  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    const before = this.#agreement;
+    try {
+      return await this.#exchange(method, params, options);
+    } catch (error) {
+      if (!(error instanceof SessionLost)) throw error;
+      const isRenewed = before !== this.#agreement && !this.#renewal;
+      if (!isRenewed && !(await this.#renew())) throw error.cause;
+      // The server has not run it, so it is sent again, in the new session.
+      return this.#exchange(method, params, options);
+    }
+  }
+
+  /** Rejects when the server does not answer. An error is an answer, and so is that there are too many requests. */
+  async ping(timeout: number): Promise<void> {
+    await this.request(this.agreement.dialect.pingMethod, {}, { timeout }).catch((error: unknown) => {
+      if (!(error instanceof RpcError || (error instanceof HttpError && error.status === 429))) throw error;
+    });
+    this.#heardAt = performance.now();
+  }
+
+  /** Takes the server's notifications from now on, and keeps a stream for them open where they need one. */
+  listen(onNotification: OnNotification): void {
+    this.#onNotification = onNotification;
+    const { dialect, announced } = this.agreement;
+    const { listenMethod } = dialect;
+    const open = listenMethod ? () => this.#subscribe(listenMethod) : this.#connection.listen;
+    if (!open || announced.length === 0) return;
+    void keepListening(open, () => this.#reportLists(), this.#context.log, this.end);
+  }
+
+  async close(): Promise<void> {
+    this.#lose();
+    await this.#closed;
+  }
+
+  /** A request in the dialect of the server. */
+  async #exchange(method: string, params: Params, options: CallOptions): Promise<Params> {
+    const { dialect } = this.agreement;
+    const headers = dialect.headers(method, params, options.headers);
+    return dialect.unseal(await this.#ask(method, dialect.seal(params), { ...options, headers }));
+  }
+
+  /** A request as it is. */
+  #ask(method: string, params: Params, options: CallOptions): Promise<Params> {
+    const { timeout, cancellation, onProgress, headers } = options;
+    return new Promise((resolve, reject) => {
+      this.end.throwIfAborted();
+      if (cancellation?.aborted) throw new UpstreamError('cancelled');
+      const id = ++this.#lastId;
+      const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
+      const text = encodeRequest(id, method, body);
+      const onAbort = () => this.#cancel(id, 'cancelled');
+      const onTimeout = () => this.#cancel(id, `no answer to ${method} within ${timeout} ms`);
+      const timer = Number.isFinite(timeout) ? setTimeout(onTimeout, timeout) : undefined;
+      cancellation?.addEventListener('abort', onAbort);
+      this.#pending.set(id, { options, resolve, reject, timer, onAbort });
+      const sent = this.#connection.send({ text, id, method, headers });
+      sent.catch((error) => this.#take(id)?.reject(error));
+    });
+  }
+
+  /** Never rejects. */
+  async #notify(method: string, params?: Params): Promise<void> {
+    const refused = (error: unknown) => this.#context.log(`${method} was not accepted: ${messageOf(error)}`);
+    await this.#connection.send({ text: encodeNotification(method, params), method }).catch(refused);
+  }
+
+  /** The request, which no longer waits and which the caller must settle. */
+  #take(id: unknown): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    clearTimeout(pending?.timer);
+    pending?.options.cancellation?.removeEventListener('abort', pending.onAbort);
+    return pending;
+  }
+
+  #cancel(id: Id, reason: string): void {
+    this.#take(id)?.reject(new UpstreamError(reason));
+    this.#connection.drop?.(id);
+    // A handshake is not cancelled, and closing the response is enough where that cancels.
+    if (!this.#agreement || (this.#connection.drop && this.#agreement.dialect.cancelsByClosing)) return;
+    void this.#notify('notifications/cancelled', { requestId: id, reason });
+  }
+
+  /** Requests in flight fail, and no other is accepted. */
+  #lose(reason: Error = new UpstreamError('the connection was closed')): void {
+    this.#end.abort(reason);
+    for (const id of [...this.#pending.keys()]) this.#take(id)?.reject(this.end.reason);
+  }
+
+  /** Nobody knows whose answer it was, unless there is but one. With several, one will run into its timeout. */
+  #loseAnswer(error: Error): void {
+    const [id, ...others] = [...this.#pending].flatMap(([one, { timer }]) => (timer ? [one] : []));
+    if (others.length === 0) this.#take(id)?.reject(error);
+    this.#context.log(error.message);
+  }
+
+  /** Opens another session, once for all that ask for it. False when the server knows the one that we have. */
+  #renew(): Promise<boolean> {
+    const open = async () => {
+      // The refusal may have been about one message alone. A second one shows it.
+      const ping = this.#ask(this.agreement.dialect.pingMethod, {}, { timeout: REPLY_MS });
+      if (!((await ping.catch((error: unknown) => error)) instanceof SessionLost)) return false;
+      await this.shakeHands(true).catch((error: unknown) => {
+        throw new UpstreamError(`the server has forgotten our session, and opens no other: ${messageOf(error)}`);
+      });
+      return true;
+    };
+    this.#renewal ??= open().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  /** Asks for notifications by a request that lasts as long as they come; settles as `Connection.listen` does. */
+  #subscribe(method: string): Promise<boolean> {
+    const notifications = Object.fromEntries(this.agreement.announced.map((list) => [`${list}ListChanged`, true]));
+    const isRefused = (error: unknown) => (error instanceof RpcError ? false : Promise.reject(error));
+    return this.request(method, { notifications }, { timeout: Number.POSITIVE_INFINITY }).then(() => true, isRefused);
+  }
+
+  /** A stream for notifications is open: every list whose changes it announces may have changed before that. */
+  #reportLists(): void {
+    for (const list of this.agreement.announced) this.#onNotification(`notifications/${list}/list_changed`, {});
+  }
+
+  #receive(text: string): void {
+    this.#heardAt = performance.now();
+    try {
+      for (const message of [decode(text)].flat()) if (!this.end.aborted) this.#handle(message);
+    } catch (error) {
+      // A fault in one message must not end the process.
+      this.#context.log(`a message could not be handled: ${messageOf(error)}`);
+    }
+  }
+
+  #handle(message: Message): void {
+    if (message.kind === 'invalid') this.#take(message.id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
+    else if (message.kind === 'response') this.#settle(message);
+    else if (message.kind === 'request') void this.#reply(message.id, message.method);
+    else if (message.method === 'notifications/progress') this.#progress(message.params);
+    else if (message.method === 'notifications/subscriptions/acknowledged') this.#reportLists();
+    else if (message.method === 'notifications/cancelled')
+      this.#take(message.params.requestId)?.reject(new UpstreamError('the server cancelled the request'));
+    else this.#onNotification(message.method, message.params);
+  }
+
+  #settle({ id, outcome }: Message & { kind: 'response' }): void {
+    const pending = this.#take(id);
+    if (!pending) this.#context.log('a response to no request was dropped');
+    else if ('error' in outcome)
+      pending.reject(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
+    else if (isObject(outcome.result)) pending.resolve(outcome.result);
+    else pending.reject(new UpstreamError('the answer is not an object'));
+  }
+
+  /** Progress that was not asked for does not prolong a request. */
+  #progress(params: Params): void {
+    const { options, timer } = this.#pending.get(params.progressToken) ?? {};
+    if (!options?.onProgress) return;
+    timer?.refresh();
+    options.onProgress(params);
+  }
+
+  /** Only a ping gets a result: a server can ask nothing else of us. */
+  async #reply(id: Id, method: string): Promise<void> {
+    if (this.#replies === MAX_REPLIES) return;
+    this.#replies += 1;
+    const reply = method === 'ping' ? encodeReply(id, {}) : errorReply(id, methodNotFound(method));
+    await this.#connection.send({ text: String(reply) }).catch(() => {}); // The server does not want it.
+    this.#replies -= 1;
+  }
+}
+
+// --- internal ---
+
+interface Pending {
+  readonly options: CallOptions;
+  readonly timer: NodeJS.Timeout | undefined;
+  resolve(result: Params): void;
+  reject(error: Error): void;
+  onAbort(): void;
+}
+
+type OnNotification = (method: string, params: Params) => void;
+
+/** Processes that have ended during a handshake: they are sent `initialize` at once. */
+const exitingTargets = new WeakSet<ActiveTarget>();
+
+function connect(target: ActiveTarget, owner: ConnectionOwner, { env, hops }: ClientContext): Connection {
+  if (target.kind === 'stdio') return openStdio(target, owner, env, hops);
+  return target.kind === 'sse' ? openSse(target, owner) : openHttp(target, owner);
+}

@@ -1,0 +1,125 @@
+/**
+ * A connection to one upstream server: what every transport promises (stdio.ts, http.ts, sse.ts), and what a call says
+ * about itself on every layer (item, upstream, client, connection).
+ * Leaves alone: JSON-RPC (client.ts), protocol versions (dialects.ts).
+ */
+import timers from 'node:timers/promises';
+import type { Environment } from '../config.ts';
+import { BACKOFF_MS, MAX_BACKOFF_MS } from '../limits.ts';
+import { messageOf } from '../log.ts';
+import type { Client, Id, Params, RpcError } from '../protocol/index.ts';
+
+export type HeaderFields = Readonly<Record<string, string>>;
+
+/** One call to an upstream server. The same record on all layers. */
+export interface CallOptions {
+  /** Milliseconds without an answer or progress after which the call fails. */
+  readonly timeout: number;
+  readonly cancellation?: AbortSignal | undefined;
+  /** Asks the server to report progress, and takes the params of each report. */
+  readonly onProgress?: ((params: Params) => void) | undefined;
+  /** The arguments that a request repeats in headers, where its dialect does so (param-headers.ts). */
+  readonly headers?: HeaderFields | undefined;
+}
+
+export interface ClientContext {
+  /** The environment of this program: a child process gets some of it. */
+  readonly env: Environment;
+  /** What servers are told about us. */
+  readonly client: Client;
+  /** `SKILLWIRE_HOPS` of child processes. */
+  readonly hops: number;
+  /** Ends the client, also while it is being opened. */
+  readonly cancellation?: AbortSignal | undefined;
+  /** Takes lines of the server's stderr and notes about it, with secrets in them. */
+  log(line: string): void;
+}
+
+export interface OutgoingMessage {
+  readonly text: string;
+  /** Of a request. */
+  readonly id?: Id;
+  /** Undefined for our response to a request of the server. */
+  readonly method?: string;
+  /** Of HTTP; pipes have none. */
+  readonly headers?: HeaderFields | undefined;
+}
+
+export interface Connection {
+  /**
+   * Settles when the server has accepted the message, or later. Rejects when the message, or the response to it, was lost;
+   * the connection goes on.
+   */
+  send(message: OutgoingMessage): Promise<void>;
+  /** The request is no longer waited for: closes its response. Undefined where requests have none of their own. */
+  drop?(id: Id): void;
+  /**
+   * The stream for notifications, where there is one besides the responses. Calls `opened` when it is open, and settles when
+   * it has ended: true when another may be opened, false when the server has none. Rejects when it was not opened.
+   */
+  listen?(opened: () => void): Promise<boolean>;
+  /** Settles when no process and no socket is left. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Who a connection belongs to. */
+export interface ConnectionOwner {
+  /** The text of one or more messages. */
+  text(text: string): void;
+  /** Whether the request still waits for its response. */
+  isPending(id: Id): boolean;
+  /** A message was dropped, which may have been the response to any request. */
+  lost(error: Error): void;
+  /** The connection has ended by itself. */
+  closed(error: Error): void;
+  /** Of every HTTP request, as soon as the protocol version is known. */
+  headers(): HeaderFields;
+  log(line: string): void;
+}
+
+/** Settles after that time, or when the signal fires. Does not keep the process running. */
+export const pause = (ms: number, signal?: AbortSignal) =>
+  timers.setTimeout(ms, undefined, { signal, ref: false }).catch(() => {});
+
+/**
+ * Keeps the stream for notifications open until the signal fires, or the server has none. Never rejects. The wait before
+ * another grows to the minute after which lists are requested anyway.
+ */
+export async function keepListening(
+  listen: NonNullable<Connection['listen']>,
+  opened: () => void,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let wait = BACKOFF_MS; !signal.aborted; wait = Math.min(2 * wait, MAX_BACKOFF_MS)) {
+    const goesOn = await listen(opened).catch((error: unknown) => {
+      if (!signal.aborted) log(`no notifications: ${messageOf(error)}`);
+      return true;
+    });
+    if (!goesOn) return;
+    await pause(wait, signal);
+  }
+}
+
+/**
+ * A failure that we found, not an error that the server sent. Its message is for people and models, and may quote the
+ * server: whoever shows it removes the secrets first (redact.ts).
+ */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+}
+
+/** The server responded with an HTTP error. `rpc`: the JSON-RPC error in the body, if there is one. */
+export class HttpError extends UpstreamError {
+  readonly status: number;
+  readonly rpc: RpcError | undefined;
+
+  constructor(status: number, message: string, rpc?: RpcError) {
+    super(message);
+    this.status = status;
+    this.rpc = rpc;
+  }
+}
+
+/** The server refused a message, perhaps as one of a session that it does not know. The cause is that error. */
+export class SessionLost extends UpstreamError {}

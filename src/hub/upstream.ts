@@ -1,0 +1,231 @@
+/**
+ * One upstream server that is kept connected: its state, what it lists, and the requests to it.
+ * Owns: when it is tried again, health checks, waiting for it. Leaves alone: one connection (client.ts), one list
+ * (listing.ts), what is made of them for the catalogue (items.ts, skills.ts).
+ * Always true:
+ * - it never gives up: every failure has a next attempt, with a growing backoff that starts anew after a minute of being ready;
+ * - what was listed stays listed while the server is away; a server that was never ready lists nothing;
+ * - a request waits for the attempt that is under way, and for nothing else; it reaches the server once at most;
+ * - no text that leaves here holds a secret of the configuration.
+ */
+import * as limits from '../limits.ts';
+import { type Log, messageOf } from '../log.ts';
+import type { Problem, UpstreamState, UpstreamStatus } from '../model.ts';
+import { type Params, RpcError } from '../protocol/index.ts';
+import { createFilter, type Filter } from '../skills/filter.ts';
+import { counted, shorten } from '../text.ts';
+import { openClient, type UpstreamClient } from './client.ts';
+import { type CallOptions, type ClientContext, pause, UpstreamError } from './connection.ts';
+import type { ActiveTarget, UpstreamConfig } from './entries.ts';
+import { EMPTY_LISTING, keepListed, type Listing, type ListName, type ListOwner, merge } from './listing.ts';
+import { createRedact } from './redact.ts';
+
+/** What all upstream servers of a hub share. */
+export interface HubContext extends Pick<ClientContext, 'env' | 'client' | 'hops'> {
+  readonly log: Log;
+  /** Milliseconds of silence after which a server that runs no call is pinged. */
+  readonly healthInterval: number;
+  /** What the server of that name lists has changed. */
+  changed(name: string): void;
+}
+
+type Condition = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
+
+export class Upstream {
+  readonly config: UpstreamConfig;
+  readonly #context: HubContext;
+  readonly #redact: (text: string) => string;
+  readonly #filter: Filter;
+  readonly #faults = new Map<ListName, readonly string[]>();
+  #listing = EMPTY_LISTING;
+  #wasReady = false;
+  #condition: Condition = { state: 'connecting' };
+  /** Undefined while it is away. */
+  #client: UpstreamClient | undefined;
+  /** The attempt to connect that is under way, or the last one: a client, or why there is none. */
+  #attempt: Promise<UpstreamClient | string> = Promise.resolve('');
+  #callsInFlight = 0;
+  /** Settles when it is ready, its first attempt has failed, or it is closed. */
+  readonly settled: Promise<void>;
+  #settle = () => {};
+  readonly #life = new AbortController();
+  readonly #running: Promise<void>;
+
+  /** `free`: settles when the process that had this name before has ended. */
+  constructor(config: UpstreamConfig, context: HubContext, free: Promise<void> = Promise.resolve()) {
+    const { target, secrets, filter } = config;
+    this.config = config;
+    this.#context = context;
+    this.#redact = createRedact(secrets);
+    this.#filter = createFilter(filter);
+    this.settled = new Promise((done) => {
+      this.#settle = done;
+    });
+    this.#running = target.kind === 'none' ? free : this.#stayConnected(target, free);
+    if (target.kind !== 'none') return;
+    this.#condition = { state: target.state, reason: target.reason };
+    this.#settle();
+  }
+
+  /** What is served of it; the same object while nothing has changed. */
+  get listing(): Listing {
+    return this.#wasReady ? this.#listing : EMPTY_LISTING;
+  }
+
+  /** It may list something some day, and has not yet. */
+  get isAwaited(): boolean {
+    return !this.#wasReady && this.config.target.kind !== 'none';
+  }
+
+  get problems(): readonly Problem[] {
+    const where = `server ${this.config.name}`;
+    const faults = [...this.#faults.values()].flat().map((fault) => this.#quote(fault));
+    return faults.map((what) => ({ where, what }));
+  }
+
+  status(): UpstreamStatus {
+    const { name, from, target } = this.config;
+    const counts = Object.entries(this.listing).map(([list, items]) => [list, items.length]);
+    const { version: protocol, server } = this.#client?.agreement ?? {};
+    return {
+      ...{ name, from, transport: target.kind, ...this.#condition, protocol, server },
+      ...(Object.fromEntries(counts) as Record<ListName, number>),
+    };
+  }
+
+  /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
+  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    if (!this.#client) await Promise.race([this.#attempt, pause(limits.CALL_WAIT_MS, options.cancellation)]);
+    if (!this.#client) throw new UpstreamError(`the server is ${this.#describe()}`);
+    this.#callsInFlight += 1;
+    try {
+      return await this.#client.request(method, params, options);
+    } catch (error) {
+      throw error instanceof RpcError ? error : new UpstreamError(this.#quote(messageOf(error)));
+    } finally {
+      this.#callsInFlight -= 1;
+    }
+  }
+
+  /** Requests in flight fail. Settles when nothing is left. */
+  async close(): Promise<void> {
+    this.#life.abort();
+    this.#settle();
+    await this.#running;
+  }
+
+  async #stayConnected(target: ActiveTarget, free: Promise<void>): Promise<void> {
+    const { env, client: us, hops, log } = this.#context;
+    const { signal } = this.#life;
+    const note = (line: string) => log.debug(`[${this.config.name}] ${this.#redact(line)}`);
+    const context = { env, client: us, hops, cancellation: signal, log: note };
+    /** Nothing is left of the connection before: two processes at a time could disturb each other. */
+    let closed = free;
+    for (let retries = 0; !signal.aborted; retries++) {
+      this.#attempt = closed.then(() => openClient(target, context)).catch(messageOf);
+      this.#enter({ state: 'connecting', reason: this.#condition.reason });
+      const client = await this.#attempt;
+      const isOpen = typeof client !== 'string';
+      const { readyFor, reason } = isOpen ? await this.#use(client) : { readyFor: 0, reason: client };
+      if (isOpen) closed = client.close();
+      if (signal.aborted) break;
+      if (readyFor >= limits.MAX_BACKOFF_MS) retries = 0;
+      // Only one that was ready is tried again at once.
+      if (readyFor === 0) retries = Math.max(retries, 1);
+      const wait = backoff(retries, Math.random());
+      this.#fail(readyFor > 0 ? 'disconnected' : 'failed', reason, wait);
+      // Without a pause there is no moment in which a call would not wait for the next attempt.
+      if (wait > 0) await pause(wait, signal);
+    }
+    await closed;
+  }
+
+  /** One connection from its handshake to its end. Never rejects. `readyFor`: milliseconds; 0 when it never was ready. */
+  async #use(client: UpstreamClient): Promise<{ readonly readyFor: number; readonly reason: string }> {
+    this.#client = client;
+    const failure = await keepListed(client, this.#lists).then(() => undefined, messageOf);
+    const isReady = failure === undefined && !client.end.aborted;
+    const since = performance.now();
+    if (isReady) {
+      this.#wasReady = true;
+      this.#enter({ state: 'ready' });
+      this.#context.changed(this.config.name);
+    }
+    const trouble = isReady ? await this.#untilUnhealthy(client) : failure;
+    this.#client = undefined;
+    // The end of a connection says more than the request that failed by it.
+    const reason = client.end.aborted ? messageOf(client.end.reason) : (trouble ?? '');
+    return { readyFor: isReady ? Math.max(1, performance.now() - since) : 0, reason };
+  }
+
+  /** Settles when the connection has ended, or the server does not answer a ping, with the reason. */
+  async #untilUnhealthy(client: UpstreamClient): Promise<string> {
+    const { healthInterval } = this.#context;
+    while (!client.end.aborted) {
+      // Many servers answer nothing else during a call, which has its own timeout.
+      const wait = healthInterval - (this.#callsInFlight > 0 ? 0 : client.silence);
+      if (wait > 0) {
+        await pause(wait, client.end);
+        continue;
+      }
+      const failure = await client.ping(Math.min(limits.REPLY_MS, healthInterval)).then(() => undefined, messageOf);
+      if (failure !== undefined && this.#callsInFlight === 0) return `health check failed: ${failure}`;
+    }
+    return '';
+  }
+
+  readonly #lists: ListOwner = {
+    keeps: (name) => this.#filter.keeps({ name, group: this.config.name, isUpstream: true }),
+    publish: (name, outcome) => {
+      const { state } = this.#condition;
+      const isTools = name === 'tools';
+      if (outcome.kind === 'failed') {
+        if (!isTools) this.#faults.set(name, [outcome.why]);
+        // Before it is ready, the attempt as a whole fails.
+        else if (state === 'ready') this.#fail('failed', outcome.why, limits.RELIST_MS);
+        return;
+      }
+      const before = this.#listing;
+      const items = merge<unknown>(before[name], outcome.items);
+      this.#faults.set(name, outcome.faults);
+      if (items !== before[name]) this.#listing = { ...before, [name]: items };
+      if (isTools && state === 'failed') this.#enter({ state: 'ready' });
+      if (this.#wasReady && this.#listing !== before) this.#context.changed(this.config.name);
+    },
+  };
+
+  #fail(state: UpstreamState, reason: string, wait: number): void {
+    this.#enter({ state, reason: this.#quote(reason), nextAttempt: new Date(Date.now() + wait).toISOString() });
+  }
+
+  #enter(condition: Condition): void {
+    const { state, reason } = condition;
+    // While a server fails in the same way again and again, only the first time is logged for people.
+    const isNews = state === 'ready' || (state !== 'connecting' && reason !== this.#condition.reason);
+    this.#condition = condition;
+    const level = state === 'ready' ? 'info' : 'warn';
+    this.#context.log[isNews ? level : 'debug'](`server ${this.config.name}: ${this.#describe()}`);
+    if (state !== 'connecting') this.#settle();
+  }
+
+  /** For people: "failed: exited with code 1; next attempt in 4 s". */
+  #describe(): string {
+    const { state, reason, nextAttempt } = this.#condition;
+    if (state === 'ready') return `ready, with ${counted(this.listing.tools.length, 'tool')}`;
+    const seconds = Math.max(0, Math.ceil((Date.parse(nextAttempt ?? '') - Date.now()) / 1000));
+    const next = nextAttempt === undefined ? '' : `; next attempt in ${seconds} s`;
+    return `${state}${reason === undefined ? '' : `: ${reason}`}${next}`;
+  }
+
+  /** Secrets are removed before the text is shortened: half a secret would not be recognised. */
+  #quote(text: string): string {
+    return shorten(this.#redact(text), limits.MAX_REASON);
+  }
+}
+
+/** Milliseconds before a retry. With a random part, so that servers that failed together are not all tried together. */
+export function backoff(retries: number, random: number): number {
+  if (retries === 0) return 0;
+  const longest = Math.min(limits.BACKOFF_MS * 2 ** (retries - 1), limits.MAX_BACKOFF_MS);
+  return Math.round(longest * (0.5 + random / 2));
+}
