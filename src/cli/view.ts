@@ -1,0 +1,83 @@
+/**
+ * The server as commands for people look at it: in this process, with the options of `serve`, without refreshing.
+ * Owns: its start and end, waiting for upstream servers, and the line of progress meanwhile.
+ * Always true: the progress is erased, and every upstream server has ended, before the command writes its output.
+ */
+import { PROGRESS_MS, SERVERS_MS } from '../limits.ts';
+import { createLog, type Log } from '../log.ts';
+import type { Problem, Snapshot, UpstreamStatus } from '../model.ts';
+import { createSkillwire } from '../skillwire.ts';
+import { printable, shorten } from '../text.ts';
+import { allOptions, type ViewValues } from './commands.ts';
+import { createStderrLog } from './process.ts';
+
+export interface View {
+  readonly snapshot: Snapshot;
+  readonly servers: readonly UpstreamStatus[];
+}
+
+/** What `look` gives. `patience`: how long upstream servers are waited for, in milliseconds. */
+export async function withView<T>(
+  values: ViewValues,
+  look: (view: View) => T | Promise<T>,
+  patience = SERVERS_MS,
+): Promise<T> {
+  const progress = createProgress(values.quiet);
+  const log = values['log-level'] === 'debug' ? createStderrLog(values) : progress.log;
+  const skillwire = createSkillwire({ ...allOptions(values), autoRefresh: false, log });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    let snapshot = await skillwire.registry.ready();
+    if (values.hub) {
+      const connecting = skillwire.status().filter(({ state }) => state === 'connecting');
+      if (connecting.length > 0) log.info(`waiting for ${connecting.map(({ name }) => name).join(', ')}`);
+      const late = new Promise((done) => {
+        timer = setTimeout(done, patience);
+      });
+      await Promise.race([skillwire.settled(), late]);
+      snapshot = await skillwire.registry.refresh('servers');
+    }
+    return await look({ snapshot, servers: skillwire.status() });
+  } finally {
+    clearTimeout(timer);
+    await skillwire.close();
+    progress.end();
+  }
+}
+
+/** What a person should mend. A server without a usable entry is among the problems already. */
+export function faultsIn({ snapshot, servers }: View): readonly Problem[] {
+  const inTrouble = servers.filter(({ state, transport }) => state !== 'ready' && transport !== 'none');
+  return [
+    ...snapshot.problems.filter(({ mild }) => !mild),
+    ...inTrouble.map(({ name, state, reason }) => ({ where: `server ${name}`, what: reason ?? state })),
+  ];
+}
+
+// --- internal ---
+
+// To the start of the line, and erase to its end.
+const ERASE = '\r\u001b[K';
+
+/** A log that shows its last line, on a terminal and after half a second. */
+function createProgress(isQuiet: boolean): { readonly log: Log; end(): void } {
+  const { stderr } = process;
+  let last = '';
+  let isShown = false;
+  const show = () => {
+    isShown = true;
+    stderr.write(`${ERASE}${shorten(last, (stderr.columns || 80) - 1)}`);
+  };
+  const timer = stderr.isTTY && !isQuiet ? setTimeout(show, PROGRESS_MS) : undefined;
+  const info = (text: string) => {
+    last = printable(text);
+    if (isShown) show();
+  };
+  return {
+    log: { ...createLog(() => {}, 'error'), info },
+    end() {
+      clearTimeout(timer);
+      if (isShown) stderr.write(ERASE);
+    },
+  };
+}
