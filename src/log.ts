@@ -1,0 +1,24 @@
+/**
+ * The log: one line for each entry, at four levels.
+ * Leaves alone: the stream, which is passed in. Always true: text from outside is escaped; logging never throws.
+ */
+import { printable } from './text.ts';
+
+export const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export type Level = (typeof LEVELS)[number];
+export type Log = Readonly<Record<Level, (text: string) => void>>;
+
+/** `paint` may colour the level in a line. */
+export function createLog(write: (line: string) => void, level: Level, paint = (own: Level): string => own): Log {
+  const at = (own: Level) => (text: string) => {
+    if (LEVELS.indexOf(own) > LEVELS.indexOf(level)) return;
+    write(`skillwire: ${own === 'info' ? '' : `${paint(own)}: `}${printable(text)}\n`);
+  };
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+}
+
+/** The message of whatever was thrown, for people. */
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** With the stack trace, for errors in this program. */
+export const stackOf = (error: unknown) => (error instanceof Error && error.stack) || messageOf(error);
