@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build, install, top } from './prepare.js';
+import { build, install, top } from './build.js';
 
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'skillwire-runtimes-')));
 const skills = join(place, 'skills');
@@ -38,7 +38,7 @@ const MESSAGES = [
 ];
 
 install();
-build();
+await build();
 mkdirSync(join(skills, 'pdf'), { recursive: true });
 writeFileSync(join(skills, 'pdf', 'SKILL.md'), '---\nname: pdf\ndescription: Fills forms\n---\nText\n');
 let failures = 0;

@@ -1,90 +1,60 @@
 /**
- * `npm run conformance`: the official MCP conformance suite against this server, for both revisions it covers.
+ * `npm run conformance`: the official MCP conformance suite against this server and, as a client, against its hub.
  * Scenarios that need nothing particular run against the program itself; those that need certain tools and resources
- * against test/fixtures/conformance-server.ts, which is the same server embedded. A failure or a warning in any of
- * them fails the run, and so does a scenario that nobody has put on a list. The suite and the Node it needs are
- * installed here, apart from the rest, the first time.
+ * against test/fixtures/conformance-server.ts, which is the same server embedded; those of a client drive
+ * test/fixtures/conformance-client.ts. A failure or a warning in any of them fails the run, and so does a scenario that is
+ * on no list here. The suite and the Node it needs are installed beside this file, the first time.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build, install, run, top } from '../prepare.js';
+import { build, install, run, say, top } from '../build.js';
 
 const here = join(top, 'scripts', 'conformance');
 const [LEGACY, MODERN] = ['2025-11-25', '2026-07-28'];
 
-/** They ask for what any server has. */
-const ON_PROGRAM = [
-  'server-initialize',
-  'logging-set-level',
-  'server-session-lifecycle',
-  'ping',
-  'tools-list',
-  'resources-list',
-  'prompts-list',
-  'logging-set-level',
-  'server-sse-multiple-streams',
-  'dns-rebinding-protection',
-  'sep-2164-resource-not-found',
-  'caching',
-  'http-header-validation',
-];
+const words = (text) => text.trim().split(/\s+/);
 
-/** Extensions are in no suite and run one by one, for either revision. */
-const EXTENSIONS = ['sep-2640-skills-directory', 'sep-2640-skills-enumeration', 'sep-2640-skills-manifest'];
+/** They ask for what any server has. */
+const ON_PROGRAM = words(`
+  server-initialize server-session-lifecycle ping tools-list resources-list prompts-list server-sse-multiple-streams
+  dns-rebinding-protection sep-2164-resource-not-found caching http-header-validation`);
 
 /** They call tools and read resources by names that only a fixture has. */
-const ON_FIXTURE = [
-  'server-stateless',
-  'tools-call-simple-text',
-  'tools-call-image',
-  'tools-call-audio',
-  'tools-call-embedded-resource',
-  'tools-call-mixed-content',
-  'tools-call-error',
-  'tools-call-with-progress',
-  'tools-call-with-logging',
-  'json-schema-2020-12',
-  'resources-read-text',
-  'resources-read-binary',
-  'resources-templates-read',
-  'resources-subscribe',
-  'resources-unsubscribe',
-  'prompts-get-simple',
-  'prompts-get-with-args',
-  'prompts-get-embedded-resource',
-  'prompts-get-with-image',
-  'completion-complete',
-  'http-custom-header-server-validation',
-];
+const ON_FIXTURE = words(`
+  server-stateless tools-call-simple-text tools-call-image tools-call-audio tools-call-embedded-resource
+  tools-call-mixed-content tools-call-error tools-call-with-progress json-schema-2020-12 resources-read-text
+  resources-read-binary resources-templates-read prompts-get-simple prompts-get-with-args prompts-get-embedded-resource
+  prompts-get-with-image http-custom-header-server-validation`);
 
-/** The other half: `skillwire/hub` as a client, driven by test/fixtures/conformance-client.ts. */
-const AS_CLIENT = [
-  ['initialize', LEGACY],
-  ['tools_call', LEGACY],
-  ['tools_call', MODERN],
-  ['sse-retry', LEGACY],
-  ['request-metadata', MODERN],
-  ['http-standard-headers', MODERN],
-  ['http-custom-headers', MODERN],
-  ['http-invalid-tool-headers', MODERN],
-  ['json-schema-ref-no-deref', MODERN],
-  ['json-schema-2020-12-preservation', LEGACY],
-  ['json-schema-2020-12-preservation', MODERN],
-];
+/** Extensions are in no suite and run one by one, for either revision. */
+const EXTENSIONS = words('sep-2640-skills-directory sep-2640-skills-enumeration sep-2640-skills-manifest');
 
-/** What this server does not do, and so cannot be asked. The README says the same. */
+const PRESERVATION = 'json-schema-2020-12-preservation';
+const AS_CLIENT = {
+  [LEGACY]: words(`initialize tools_call sse-retry ${PRESERVATION}`),
+  [MODERN]: words(`
+    tools_call request-metadata http-standard-headers http-custom-headers http-invalid-tool-headers
+    json-schema-ref-no-deref ${PRESERVATION}`),
+};
+
+/** What this server does not do, and so cannot be asked. */
 const LEFT_OUT = [
-  [/^(tools-call-sampling|tools-call-elicitation|elicitation-)/, 'it asks nothing of clients'],
-  [/^input-required-result-/, 'it asks nothing of clients'],
+  [/^(tools-call-(sampling|elicitation)|elicitation-|input-required-result-)/, 'it asks nothing of clients'],
   [/^server-sse-polling$/, 'streams do not resume: an answer that was cut off is asked for again'],
+  [/^logging-set-level$|^tools-call-with-logging$/, 'its log goes to stderr, not to clients'],
+  [/^completion-complete$/, 'its prompts and templates have nothing to complete'],
+  [/^resources-(un)?subscribe$/, 'changes are told by list_changed, not for a single resource'],
 ];
+const reasonFor = (scenario) => LEFT_OUT.find(([pattern]) => pattern.test(scenario))?.[1];
 
 const children = [];
 const temporary = mkdtempSync(join(tmpdir(), 'skillwire-conformance-'));
+// Below the checkout: there its imports find the packages.
+const fixtures = join(top, '.test-build', 'conformance');
 try {
   process.exitCode = (await main()) ? 0 : 1;
 } finally {
@@ -93,34 +63,28 @@ try {
 }
 
 async function main() {
-  // `npm test` has done this already.
-  if (!process.argv.includes('--built')) {
-    install();
-    build();
-    run(process.execPath, [join(top, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'test/tsconfig.json']);
-  }
+  install();
+  await build();
+  await buildFixtures();
   installSuite();
+  say('conformance');
   // Suites side by side must not see each other's changes, so each has servers of its own.
   const [program, oldFixture, newFixture] = await Promise.all([startProgram(), startFixture(), startFixture()]);
-  const results = (
-    await Promise.all([
-      runSuite(program, LEGACY, ON_PROGRAM),
-      runSuite(program, MODERN, ON_PROGRAM),
-      runSuite(oldFixture, LEGACY, ON_FIXTURE),
-      runSuite(newFixture, MODERN, ON_FIXTURE),
-      ...EXTENSIONS.flatMap((scenario) => [
-        runScenario(program, LEGACY, scenario),
-        runScenario(program, MODERN, scenario),
-      ]),
-    ])
-  ).flat();
-  // One at a time: what some of them measure is time.
-  for (const [scenario, version] of AS_CLIENT) results.push(await runClient(scenario, version));
+  const alone = (url, scenario, version) => runServer(url, version, ['--scenario', scenario, '--force']);
+  const runs = await Promise.all([
+    runServer(program, LEGACY, ['--suite', 'all'], ON_PROGRAM),
+    runServer(program, MODERN, ['--suite', 'all'], ON_PROGRAM),
+    runServer(oldFixture, LEGACY, ['--suite', 'all'], ON_FIXTURE),
+    runServer(newFixture, MODERN, ['--suite', 'all'], ON_FIXTURE),
+    ...EXTENSIONS.flatMap((scenario) => [alone(program, scenario, LEGACY), alone(program, scenario, MODERN)]),
+  ]);
+  const results = runs.flat();
+  // One at a time: some of them measure how long the client waits.
+  for (const [version, scenarios] of Object.entries(AS_CLIENT))
+    for (const scenario of scenarios) results.push(await runClient(scenario, version));
   print(results);
-  const clients = AS_CLIENT.map(([scenario]) => scenario);
-  const missing = [...ON_PROGRAM, ...ON_FIXTURE, ...EXTENSIONS, ...clients].filter(
-    (name) => !results.some(({ scenario, passed }) => scenario === name && passed > 0),
-  );
+  const wanted = [...ON_PROGRAM, ...ON_FIXTURE, ...EXTENSIONS, ...Object.values(AS_CLIENT).flat()];
+  const missing = wanted.filter((name) => !results.some(({ scenario, passed }) => scenario === name && passed > 0));
   for (const name of missing) console.log(`${name} was not run`);
   return missing.length === 0 && results.every(({ faults }) => faults.length === 0);
 }
@@ -134,65 +98,43 @@ function print(results) {
     const cells = [LEGACY, MODERN].map((version) => {
       const result = results.find((one) => one.scenario === name && one.version === version);
       if (!result) return '-';
+      if (result.leftOut) return 'left out';
       return result.faults.length === 0 ? `${result.passed} ok` : `${result.faults.length} WRONG`;
     });
-    console.log(`${name.padEnd(width)}${cells.map((cell) => cell.padEnd(12)).join('')}`.trimEnd());
+    console.log(
+      `${name.padEnd(width)}${cells.map((cell) => cell.padEnd(12)).join('')}${reasonFor(name) ?? ''}`.trimEnd(),
+    );
   }
-  for (const { scenario, version, faults } of results) {
+  for (const { scenario, version, faults } of results)
     for (const fault of faults) console.log(`${scenario} (${version}): ${fault}`);
-  }
+  const judged = results.filter(({ leftOut }) => !leftOut);
+  const wrong = judged.filter(({ faults }) => faults.length > 0);
+  const checks = judged.reduce((sum, { passed }) => sum + passed, 0);
+  console.log(`${judged.length - wrong.length} of ${judged.length} runs passed, ${checks} checks`);
 }
 
-/** The scenarios of a revision, judged where they are on the list. */
-async function runSuite(url, version, wanted) {
-  const output = mkdtempSync(join(temporary, 'suite-'));
-  await runCommand(['server', '--url', url, '--suite', 'all', '--spec-version', version, '-o', output]);
-  const found = readdirSync(output).map((folder) => ({ folder, scenario: scenarioOf(folder) }));
-  const unknown = found.filter(({ scenario }) => !isKnown(scenario));
-  return [
-    ...found
-      .filter(({ scenario }) => wanted.includes(scenario))
-      .map(({ folder, scenario }) => judge(scenario, version, join(output, folder))),
-    ...unknown.map(({ scenario }) => ({ scenario, version, passed: 0, faults: ['is on no list'] })),
-  ];
-}
-
-async function runScenario(url, version, scenario) {
-  const output = mkdtempSync(join(temporary, 'scenario-'));
-  await runCommand([
-    'server',
-    '--url',
-    url,
-    '--scenario',
-    scenario,
-    '--spec-version',
-    version,
-    '--force',
-    '-o',
-    output,
-  ]);
-  return readdirSync(output).map((folder) => judge(scenario, version, join(output, folder)));
+/** Runs scenarios against a server. Those of a suite are judged where they are `wanted`; the others are elsewhere, or left out. */
+async function runServer(url, version, selection, wanted) {
+  const { output } = await runSuite('server', ['--url', url, ...selection, '--spec-version', version]);
+  // Folders are called `server-NAME-2026-11-16T03-46-26-604Z`.
+  const nameOf = (folder) => folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
+  return readdirSync(output).flatMap((folder) => {
+    const scenario = nameOf(folder);
+    if (!wanted || wanted.includes(scenario)) return [judge(scenario, version, join(output, folder))];
+    if (reasonFor(scenario)) return [{ scenario, version, passed: 0, faults: [], leftOut: true }];
+    if ([...ON_PROGRAM, ...ON_FIXTURE].includes(scenario)) return [];
+    return [{ scenario, version, passed: 0, faults: ['is on no list'] }];
+  });
 }
 
 async function runClient(scenario, version) {
-  const output = mkdtempSync(join(temporary, 'client-'));
-  const driver = join(top, '.test-build', 'test', 'fixtures', 'conformance-client.js');
-  const command = `${process.execPath} ${driver}`;
-  const args = ['client', '--command', command, '--scenario', scenario, '--spec-version', version, '-o', output];
-  const code = await runCommand(args);
+  const command = `${process.execPath} ${join(fixtures, 'conformance-client.js')}`;
+  const args = ['--command', command, '--scenario', scenario, '--spec-version', version];
+  const { output, code } = await runSuite('client', args);
   const [folder = ''] = readdirSync(output);
   const result = judge(scenario, version, join(output, folder));
   // Every check may be green and the client broken all the same.
   return code === 0 || result.faults.length > 0 ? result : { ...result, faults: [`the client failed (${code})`] };
-}
-
-function isKnown(scenario) {
-  return [...ON_PROGRAM, ...ON_FIXTURE].includes(scenario) || LEFT_OUT.some(([pattern]) => pattern.test(scenario));
-}
-
-/** From `server-NAME-2026-11-16T03-46-26-604Z`. */
-function scenarioOf(folder) {
-  return folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
 }
 
 function judge(scenario, version, folder) {
@@ -205,68 +147,63 @@ function judge(scenario, version, folder) {
   return { scenario, version, passed, faults: passed === 0 && faults.length === 0 ? ['checked nothing'] : faults };
 }
 
-/** Its exit code counts scenarios that are not ours to pass; the files it writes tell each apart. */
-async function runCommand(args) {
+/** Its exit code counts scenarios that are not ours to pass; the files that it writes tell each apart. */
+async function runSuite(side, args) {
+  const output = mkdtempSync(join(temporary, `${side}-`));
   const modules = join(here, 'node_modules');
   const suite = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
-  const child = spawn(join(modules, 'node', 'bin', 'node'), [suite, ...args, '--timeout', '30000'], {
-    stdio: 'ignore',
-  });
+  const all = [suite, side, ...args, '-o', output, '--timeout', '30000'];
+  const child = spawn(join(modules, 'node', 'bin', 'node'), all, { stdio: 'ignore' });
   children.push(child);
   const [code] = await once(child, 'close');
-  return code;
+  return { output, code };
 }
 
 function startProgram() {
-  const tree = mkdtempSync(join(temporary, 'program-'));
-  for (const [path, text] of [
-    ['hello/SKILL.md', '---\nname: hello\ndescription: Greets people\n---\n# Hello\n\nSee references/words.md.\n'],
-    ['hello/references/words.md', 'Good day.\n'],
-    ['later/SKILL.md', '---\nname: later\ndescription: Says goodbye\nlicense: MIT\n---\n# Goodbye\n'],
-  ]) {
-    mkdirSync(join(tree, 'skills', path, '..'), { recursive: true });
-    writeFileSync(join(tree, 'skills', path), text);
-  }
-  const args = [
-    join(top, 'dist', 'skillwire.cjs'),
-    '--transport',
-    'http',
-    '--port',
-    '0',
-    '--root',
-    'skills',
-    '--no-plugins',
-  ];
-  const child = spawn(process.execPath, args, {
-    cwd: tree,
-    env: { PATH: process.env.PATH, HOME: tree },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const tree = makeTree({
+    'hello/SKILL.md': '---\nname: hello\ndescription: Greets people\n---\n# Hello\n\nSee references/words.md.\n',
+    'hello/references/words.md': 'Good day.\n',
+    'later/SKILL.md': '---\nname: later\ndescription: Says goodbye\nlicense: MIT\n---\n# Goodbye\n',
   });
-  return urlFrom(child, child.stderr);
+  const args = ['--transport', 'http', '--port', '0', '--no-default-dirs', '--no-plugins', '--skill-dir', tree];
+  return startServer([join(top, 'dist', 'skillwire.cjs'), ...args], tree);
 }
 
 function startFixture() {
-  const tree = mkdtempSync(join(temporary, 'fixture-'));
-  mkdirSync(join(tree, 'test_simple_prompt'));
-  writeFileSync(
-    join(tree, 'test_simple_prompt', 'SKILL.md'),
-    '---\nname: test_simple_prompt\ndescription: A prompt\n---\nThis is a simple prompt for testing.\n',
-  );
-  const server = join(top, '.test-build', 'test', 'fixtures', 'conformance-server.js');
-  const child = spawn(process.execPath, [server, tree], { cwd: tree, stdio: ['ignore', 'pipe', 'inherit'] });
-  return urlFrom(child, child.stdout);
+  const text = '---\nname: test_simple_prompt\ndescription: A prompt\n---\nThis is a simple prompt for testing.\n';
+  const tree = makeTree({ 'test_simple_prompt/SKILL.md': text });
+  return startServer([join(fixtures, 'conformance-server.js'), tree], tree);
 }
 
-/** The first URL that the server names, by a name that the rebinding scenario can vary. */
-async function urlFrom(child, stream) {
+function makeTree(files) {
+  const tree = mkdtempSync(join(temporary, 'skills-'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    writeFileSync(join(tree, path), text);
+  }
+  return tree;
+}
+
+/** The first URL that the server names on stderr, by a name that the rebinding scenario can vary. */
+async function startServer(args, home) {
+  const env = { PATH: process.env.PATH, HOME: home };
+  const child = spawn(process.execPath, args, { cwd: home, env, stdio: ['ignore', 'ignore', 'pipe'] });
   children.push(child);
-  for await (const line of createInterface({ input: stream })) {
+  for await (const line of createInterface({ input: child.stderr })) {
     const [url] = /http:\/\/\S+/.exec(line) ?? [];
     if (url === undefined) continue;
-    stream.resume();
+    child.stderr.resume();
     return url.replace('127.0.0.1', 'localhost');
   }
   throw new Error('a server ended before it listened');
+}
+
+async function buildFixtures() {
+  // Loaded here: in a fresh clone it is there only after `install`.
+  const esbuild = await import('esbuild');
+  const entryPoints = ['server', 'client'].map((side) => join(top, 'test', 'fixtures', `conformance-${side}.ts`));
+  const options = { bundle: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external' };
+  await esbuild.build({ ...options, entryPoints, outdir: fixtures, logLevel: 'warning' });
 }
 
 function installSuite() {
@@ -276,6 +213,6 @@ function installSuite() {
     return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
   };
   if (Object.entries(dependencies).every(isThere)) return;
-  console.error('skillwire: installing the conformance suite');
+  say('installing the conformance suite');
   run('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund', '--loglevel=error', '--json=false']);
 }

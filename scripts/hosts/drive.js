@@ -2,119 +2,126 @@
  * Drives one host: a fresh home, the proxy in front of skillwire, the fake model behind the host, its commands one after
  * the other, then the judgement. Never rejects: a host that cannot be driven has a verdict that says why.
  */
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findComplaints } from './complaints.js';
-import { makeHome, makeSkills } from './home.js';
-import { judge } from './judge.js';
-import { readLog, summarize, toolsListed } from './log.js';
-import { playScript } from './model/script.js';
-import { startModel } from './model/server.js';
-import { installedVersion, installPackages } from './packages.js';
-import { endLeftBehind, LOOPBACK_ONLY, runToEnd, staysBehind } from './processes.js';
+import { matchTools, SKILL, startModel } from './model.js';
+import { endLeftBehind, environment, installPackages, runToEnd } from './processes.js';
 
 // The slowest needs a third of it on two busy processors.
-const HOST_LIMIT = 60_000;
-const here = dirname(fileURLToPath(import.meta.url));
+const HOST_MS = 60_000;
+const PROMPT = 'Load the greeting skill, then list the skills.';
+/** A sentence that is only in the body of the skill: who shows it has loaded the skill. */
+const BODY = 'Say good morning in seven languages.';
+const PROXY = fileURLToPath(new URL('proxy.js', import.meta.url));
 
-/**
- * @param host a row of agents.js or clients.js
- * @param run `{cache, folder, bin, nodeBin, wide}`: where packages lie, where this run writes, what is tested
- */
+/** `host`: a row of hosts.js. `run`: `{ cache, folder, bin }`: where packages are, where this run writes, what is tested. */
 export async function driveHost(host, run) {
-  const began = Date.now();
   try {
-    return { ...(await drive(host, run)), seconds: (Date.now() - began) / 1000 };
+    return { host: host.name, ...(await drive(host, run)) };
   } catch (error) {
-    return { host: host.name, verdict: `failed: ${error.message}`, seconds: (Date.now() - began) / 1000 };
-  } finally {
-    endLeftBehind(host.name);
+    return { host: host.name, verdict: `failed: ${error.message}` };
   }
+}
+
+/** The skills that skillwire serves: one that is loaded, and another. */
+export function makeSkills(folder) {
+  const text = (name, about, body) => `---\nname: ${name}\ndescription: ${about}\n---\n${body}\n`;
+  writeFile(join(folder, SKILL, 'SKILL.md'), text(SKILL, 'Greets people. Use when somebody says hello.', BODY));
+  writeFile(join(folder, 'other', 'SKILL.md'), text('other', 'Does nothing at all.', 'Do it.'));
+  return folder;
 }
 
 // --- internal ---
 
-async function drive(host, run) {
-  const packages = await installPackages(run.cache, { name: host.folder ?? host.name, packages: host.packages });
-  const folder = join(run.folder, host.name);
+async function drive(host, { cache, folder: runs, bin }) {
+  const { folder: packages, version } = await installPackages(cache, host.folder ?? host.name, host.packages);
+  const folder = join(runs, host.name);
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  const home = join(folder, 'home');
+  const project = join(home, 'project');
+  mkdirSync(join(project, '.git'), { recursive: true });
   const log = join(folder, 'mcp.log');
-  const skills = join(folder, 'skills');
-  makeSkills(skills, run.wide ? 300 : 3);
-  const model = await startModel(playScript(() => toolsListed(readLog(log)), host.search));
+  const skills = makeSkills(join(folder, 'skills'));
+  const program = [process.execPath, bin, 'serve', '--no-default-dirs', '--no-plugins', '--skill-dir', skills];
+  const server = [process.execPath, PROXY, log, ...program];
+  const model = await startModel(() => toolsIn(messagesIn(log)), host.search);
   try {
-    const context = makeContext(host, run, { folder, packages, log, skills, model });
-    const { files = {}, commands } = host.setup(context);
-    const { own } = makeHome(folder, files);
-    if (host.driver) copyFileSync(join(here, 'drivers', host.driver), join(packages, 'driver.mjs'));
-    const outputs = await runCommands(host, context, commands);
-    writeFileSync(join(folder, 'output.txt'), outputs.map(({ output }) => output).join('\n'));
-    writeFileSync(join(folder, 'model.json'), JSON.stringify(model.requests, null, 1));
-    const left = await staysBehind(host.name);
-    const version = installedVersion(packages, host.packages[0].replace(/(.)@.*$/, '$1'));
-    const entries = readLog(log);
-    const facts = { host, entries, ...summarize(entries), requests: model.requests, outputs, own, left };
-    return { host: host.name, version, ...judge(facts), complaints: findComplaints(folder, run.cache) };
+    const context = { project, model: model.url, server: { command: server[0], args: server.slice(1) } };
+    if (host.file) writeFile(join(home, host.file), host.config(context));
+    if (host.driver) copyFileSync(host.driver, join(packages, 'driver.mjs'));
+    const one = { prompt: [PROMPT], packages: [packages], model: [model.url], quoted: [server.join(' ')] };
+    const words = { ...one, server, program };
+    const own = fill(host.env ?? '', words).map((pair) => pair.split('='));
+    const env = { ...environment(cache, packages, home, host.name), ...Object.fromEntries(own) };
+    const until = Date.now() + (host.limit ?? HOST_MS);
+    const output = join(folder, 'output.txt');
+    const codes = [];
+    for (const line of host.commands) {
+      const options = { cwd: project, env, limit: Math.max(until - Date.now(), 1000), log: output };
+      codes.push(await runToEnd(fill(line, words), options));
+    }
+    return { version, ...judge(host, messagesIn(log), model.requests, readFileSync(output, 'utf8'), codes) };
   } finally {
     model.close();
+    await endLeftBehind(host.name);
   }
 }
 
-function writeOddServer(folder) {
-  const file = join(folder, 'odd.json');
-  const odd = { command: process.execPath, args: [join(here, 'drivers', 'odd-server.js')] };
-  writeFileSync(file, JSON.stringify({ mcpServers: { odd } }));
-  return file;
+/** A word that is all placeholder may become several; one inside a longer word becomes one. */
+function fill(line, words) {
+  return line
+    .split(' ')
+    .filter(Boolean)
+    .flatMap((word) => {
+      const whole = /^\{(\w+)\}$/.exec(word)?.[1];
+      return words[whole] ?? [word.replace(/\{(\w+)\}/g, (all, name) => words[name]?.[0] ?? all)];
+    });
 }
 
-/** What a row of the table may use to write its configuration and its command lines. */
-function makeContext(host, run, { folder, packages, log, skills, model }) {
-  const home = join(folder, 'home');
-  const program = [
-    run.bin,
-    'serve',
-    '--no-default-dirs',
-    '--no-plugins',
-    '--skill-dir',
-    skills,
-    '--log-level',
-    'debug',
-  ];
-  if (run.wide) program.push('--describe', 'full', '--names', 'plain', '--hub', '--config', writeOddServer(folder));
-  const bins = [join(packages, 'node_modules', '.bin'), run.nodeBin];
-  return {
-    folder,
-    home,
-    project: join(home, 'project'),
-    packages,
-    log,
-    model: model.url,
-    // What a user writes into a host's configuration: a command and its arguments.
-    server: { command: process.execPath, args: [join(here, 'proxy.js'), log, process.execPath, ...program] },
-    program: { command: process.execPath, args: program },
-    env: {
-      PATH: [...bins, process.env.PATH].join(delimiter),
-      HOME: home,
-      TMPDIR: folder,
-      LANG: 'C.UTF-8',
-      TERM: 'dumb',
-      CI: '1',
-      NO_COLOR: '1',
-      ...LOOPBACK_ONLY,
-      ...host.env?.({ home, model: model.url }),
-    },
-  };
+/** What the table says of a host: who it said it was, which tools its model was shown and how whole, and a verdict. */
+function judge({ commands, connectsOnly }, messages, requests, output, codes) {
+  const { client, protocol } = helloIn(messages, output);
+  const asked = requests.flatMap(({ tools }) => tools);
+  const shown = matchTools(asked, toolsIn(messages)).map(({ name, description: { length }, listed }) => {
+    const whole = listed.description.length;
+    return length < whole ? `${name} (${length} of ${whole})` : name;
+  });
+  const seen = asked.length > 0 ? requests.map(({ text }) => text).join() : output;
+  const failed = codes.findIndex((code) => code !== 0);
+  const why = output.trim().split('\n').at(-1).slice(0, 160);
+  let verdict = 'ok';
+  if (!client) verdict = `never connected: ${why}`;
+  else if (connectsOnly) verdict = `connects; ${connectsOnly}`;
+  else if (!seen.includes(BODY)) verdict = `the skill was not shown: ${why}`;
+  else if (failed >= 0) verdict = `ended with ${codes[failed]}: ${commands[failed]}`;
+  return { client, protocol, 'tools at the model': [...new Set(shown)].join(' '), verdict };
 }
 
-async function runCommands(host, context, commands) {
-  const outputs = [];
-  const until = Date.now() + (host.limit ?? HOST_LIMIT);
-  for (const [command, ...args] of commands) {
-    const limit = Math.max(until - Date.now(), 1000);
-    const options = { cwd: context.project, env: context.env, limit, mark: host.name };
-    outputs.push({ command: [command, ...args].join(' '), ...(await runToEnd(command, args, options)) });
-  }
-  return outputs;
+/** By the handshake, by a modern request, or by our own line on stderr where no proxy is in between. */
+function helloIn(messages, output) {
+  const prefix = 'io.modelcontextprotocol/';
+  const hello = messages.findLast(({ method }) => method === 'initialize')?.params;
+  const meta = messages.find(({ params }) => params?._meta?.[`${prefix}protocolVersion`])?.params._meta;
+  if (hello) return { client: hello.clientInfo.name, protocol: hello.protocolVersion };
+  if (meta) return { client: meta[`${prefix}clientInfo`]?.name, protocol: meta[`${prefix}protocolVersion`] };
+  const [, client, protocol] = /skillwire: client: (\S+) .*, protocol ([\d-]+)/.exec(output) ?? [];
+  return { client, protocol };
+}
+
+/** All that passed the proxy so far. The last line may be half written. */
+function messagesIn(log) {
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : [];
+  return lines.map((line) => JSON.parse(line).message);
+}
+
+/** The tools of every list so far, as this client was told them. */
+function toolsIn(messages) {
+  const tools = messages.flatMap(({ result }) => result?.tools ?? []);
+  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
+}
+
+function writeFile(path, content) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
 }

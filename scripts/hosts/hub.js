@@ -3,160 +3,110 @@
  * call each, how long the end takes after SIGTERM, and what processes are left then.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { makeSkills } from './home.js';
-import { installedVersion, installPackages } from './packages.js';
-import { endLeftBehind, LOOPBACK_ONLY, marked, start, staysBehind } from './processes.js';
-import { connect } from './rpc.js';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { makeSkills } from './drive.js';
+import { endLeftBehind, environment, installPackages } from './processes.js';
 
 const MARK = 'hub';
-// On two processors 28 servers that start at once need about half of it; a server that answers later is not ready.
-const READY_LIMIT = 60_000;
-const CALL_LIMIT = 15_000;
-const CALL_WIDTH = 60;
-const END_LIMIT = 10_000;
+// On two processors 27 servers that start at once need about half of it; a server that answers later is not ready.
+const READY_MS = 60_000;
+const CALL_MS = 15_000;
+const END_MS = 12_000;
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-export async function driveHub(servers, run) {
-  const folder = join(run.folder, 'hub');
+/** Gives a row per server, a sentence about the whole, and whether everything ended. */
+export async function driveHub(servers, { cache, folder: runs, bin }) {
+  const folder = join(runs, 'hub');
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, 'project'), { recursive: true });
-  const rows = await installAll(servers, run);
+  mkdirSync(folder, { recursive: true });
+  const rows = [];
+  for (const server of servers) rows.push(await installServer(server, cache));
+  const hub = await startHub(rows, { cache, folder, bin });
   try {
-    const { child, client, log } = startHub(rows, run, folder);
-    const readySeconds = await waitUntilReady(rows, client, log);
-    for (const row of rows.filter(({ tools, server: { call } }) => tools && call))
-      row.call = await callOne(row, client);
-    const ending = await end(child, rows);
-    writeFileSync(join(folder, 'hub.log'), log.join('\n'));
-    const described = rows.map((row) => describe(row, ending, run.cache));
-    return { servers: described, ending: { ...ending, readySeconds } };
+    const readySeconds = await waitUntilReady(rows, hub);
+    for (const row of rows.filter(({ tools, server }) => tools > 0 && server.call)) row.call = await callOne(row, hub);
+    const { isGone, seconds } = await end(hub);
+    const left = await endLeftBehind(MARK);
+    const ready = rows.filter(({ tools }) => tools > 0);
+    const count = ready.reduce((sum, { tools }) => sum + tools, 0);
+    const summary = `${ready.length} of ${rows.length} ready after ${readySeconds} s, ${count} tools. ${isGone ? 'Gone' : 'NOT gone'} ${seconds} s after SIGTERM. Left behind: ${left.join(', ') || 'nothing'}.`;
+    const table = rows.map(({ server, version, tools, call, failure }) => {
+      return { server: server.name, version, tools, call, remark: tools > 0 ? '' : failure };
+    });
+    return { table, summary, isOk: isGone && left.length === 0 };
   } finally {
-    endLeftBehind(MARK);
+    writeFileSync(join(folder, 'hub.log'), hub.log);
+    await endLeftBehind(MARK);
   }
 }
 
 // --- internal ---
 
-/** Two at a time: most of it is waiting for the registry, and the machine may have others to serve. */
-async function installAll(servers, run) {
-  const rows = servers.map((server) => ({
-    server,
-    folder: undefined,
-    version: undefined,
-    tools: 0,
-    state: 'not installed',
-  }));
-  const queue = [...rows];
-  const work = async () => {
-    for (let row = queue.shift(); row; row = queue.shift()) await installOne(row, run);
-  };
-  await Promise.all([work(), work()]);
-  return rows;
-}
-
-async function installOne(row, run) {
-  const { name, packages } = row.server;
+async function installServer(server, cache) {
   try {
-    row.folder = await installPackages(run.cache, { name: `server-${name}`, packages });
-    row.version = installedVersion(row.folder, packages[0].replace(/(.)@.*$/, '$1'));
-    row.state = 'connecting';
+    return { server, tools: 0, ...(await installPackages(cache, `server-${server.name}`, server.packages)) };
   } catch (error) {
-    row.failure = error.message;
+    return { server, tools: 0, failure: error.message };
   }
 }
 
-function startHub(rows, run, folder) {
-  const project = join(folder, 'project');
+async function startHub(rows, { cache, folder, bin }) {
+  const put = (text) => text.replace('{folder}', folder);
+  const entryOf = ({ server: { bin: command, args, env }, folder: packages }) => {
+    const own = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, put(value)]));
+    const whole = { ...environment(cache, packages, folder, MARK), ...own };
+    return { command: join(packages, 'node_modules', '.bin', command), args: args.map(put), env: whole };
+  };
+  const installed = rows.filter((row) => row.folder);
+  const mcpServers = Object.fromEntries(installed.map((row) => [row.server.name, entryOf(row)]));
   const config = join(folder, 'mcp.json');
-  const env = {
-    PATH: [run.nodeBin, process.env.PATH].join(delimiter),
-    HOME: folder,
-    TMPDIR: folder,
-    LANG: 'C.UTF-8',
-    CI: '1',
-    ...LOOPBACK_ONLY,
-  };
-  const entries = rows
-    .filter((row) => row.folder)
-    .map(({ server, folder: packages }) => [
-      server.name,
-      {
-        command: join(packages, 'node_modules', '.bin', server.bin),
-        args: server.args?.({ folder, project }) ?? [],
-        env: { ...marked(env, MARK), ...server.env?.({ folder, project }) },
-      },
-    ]);
-  writeFileSync(config, JSON.stringify({ mcpServers: Object.fromEntries(entries) }, null, 2));
-  makeSkills(join(folder, 'skills'), 3);
-  const args = ['serve', '--hub', '--config', config, '--no-default-dirs', '--skill-dir', join(folder, 'skills')];
-  const options = { cwd: project, env, mark: MARK, stdio: ['pipe', 'pipe', 'pipe'] };
-  const child = start(process.execPath, [run.bin, ...args, '--log-level', 'debug'], options);
-  const log = [];
-  child.stderr.on('data', (chunk) => log.push(...String(chunk).split('\n')));
-  return { child, client: connect(child), log };
+  writeFileSync(config, JSON.stringify({ mcpServers }, null, 2));
+  const skills = makeSkills(join(folder, 'skills'));
+  const args = [bin, 'serve', '--hub', '--config', config, '--no-default-dirs', '--no-plugins', '--skill-dir', skills];
+  const env = environment(cache, folder, folder, MARK);
+  const transport = new StdioClientTransport({ command: process.execPath, args, cwd: folder, env, stderr: 'pipe' });
+  const hub = { client: new Client({ name: 'hosts-check', version: '1.0.0' }), transport, log: '' };
+  transport.stderr.on('data', (chunk) => {
+    hub.log += chunk;
+  });
+  await hub.client.connect(transport);
+  return hub;
 }
 
-/** Asks for the tools every second until every server has some, or has been tried and the time is over. */
-async function waitUntilReady(rows, client, log) {
+/** Asks for the tools every second until every server has some or has failed, or the time is over; gives the seconds. */
+async function waitUntilReady(rows, hub) {
   const began = Date.now();
-  let seconds = 0;
-  await client.initialize();
-  while (Date.now() - began < READY_LIMIT) {
-    const { tools } = await client.request('tools/list', {}, CALL_LIMIT);
+  for (;;) {
+    const { tools } = await hub.client.listTools();
     for (const row of rows) {
-      const count = tools.filter(({ name }) => name.startsWith(`${row.server.name}:`)).length;
-      if (count > 0 && row.tools === 0) seconds = Math.round((Date.now() - began) / 1000);
-      row.tools = count;
-      row.state = count > 0 ? 'ready' : row.state;
-      row.failure = lastWord(row, log) ?? row.failure;
+      row.tools = tools.filter(({ name }) => name.startsWith(`${row.server.name}:`)).length;
+      row.failure ??= new RegExp(`server ${row.server.name}: failed: (.{1,200})`).exec(hub.log)?.[1];
     }
-    if (rows.every(({ state, failure }) => state !== 'connecting' || failure)) break;
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const took = Date.now() - began;
+    if (rows.every((row) => row.tools > 0 || row.failure) || took > READY_MS) return Math.round(took / 1000);
+    await pause(1000);
   }
-  return seconds;
 }
 
-/** The newest reason that the hub's log gives for a server that is not ready. */
-function lastWord({ server, state }, log) {
-  if (state === 'ready') return undefined;
-  const line = log.findLast((text) => text.includes(`server ${server.name}: failed`));
-  return line?.replace(/^.*?: failed:? ?/, '').replace(/; next attempt.*$/, '');
-}
-
-async function callOne({ server }, client) {
-  const [tool, args] = server.call;
+async function callOne({ server: { name, call } }, { client }) {
+  const [tool, args] = call;
   try {
-    const result = await client.request('tools/call', { name: `${server.name}:${tool}`, arguments: args }, CALL_LIMIT);
-    return `${tool}: ${result.isError ? 'error' : 'ok'}, ${result.content?.[0]?.text?.trim() ?? 'no text'}`;
+    const params = { name: `${name}:${tool}`, arguments: args };
+    const { isError, content } = await client.callTool(params, undefined, { timeout: CALL_MS });
+    return `${tool}: ${isError ? 'error' : 'ok'}, ${content?.[0]?.text?.trim().slice(0, 40)}`;
   } catch (error) {
-    return `${tool}: ${error.message}`;
+    return `${tool}: ${error.message.slice(0, 60)}`;
   }
 }
 
-async function end(child, rows) {
+async function end({ client, transport }) {
   const began = Date.now();
-  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
-  const limit = new Promise((resolve) => setTimeout(resolve, END_LIMIT, 'none: still running'));
-  child.kill('SIGTERM');
-  const code = await Promise.race([ended, limit]);
-  const seconds = ((Date.now() - began) / 1000).toFixed(1);
-  const left = (await staysBehind(MARK)).map(({ command }) => ({
-    command,
-    server: rows.find(({ folder }) => folder && command.includes(folder))?.server.name,
-  }));
-  return { code, seconds, left };
-}
-
-/** Paths are told from the cache directory on: a table is to be the same on every machine. */
-function describe({ server, version, state, tools, call, failure }, { left }, cache) {
-  const remains = left.filter((one) => one.server === server.name).map(({ command }) => `left behind: ${command}`);
-  const said = state === 'ready' ? [] : [failure ?? 'no answer in time'];
-  return {
-    server: server.name,
-    version,
-    state: state === 'connecting' ? 'failed' : state,
-    tools,
-    call: call?.replaceAll(cache, 'DIR').slice(0, CALL_WIDTH),
-    remark: [...said, ...remains].join('; ').replaceAll(cache, 'DIR').slice(0, 200),
-  };
+  const gone = new Promise((resolve) => {
+    client.onclose = () => resolve(true);
+  });
+  process.kill(transport.pid, 'SIGTERM');
+  const isGone = await Promise.race([gone, pause(END_MS)]);
+  return { isGone, seconds: ((Date.now() - began) / 1000).toFixed(1) };
 }

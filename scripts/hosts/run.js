@@ -3,123 +3,67 @@
  *
  *   npm run hosts                          all of them
  *   npm run hosts -- claude-code codex     some of them, by name
- *   npm run hosts -- --hosts               the hosts only; --servers: the servers only
- *   --dir DIR      where packages are kept between runs (SKILLWIRE_HOSTS_DIR; else below the temporary directory)
- *   --json FILE    everything that was found out, for programs
- *   --wide         300 skills, odd tool names, nothing adapted to the host: shows what hosts cut, rewrite and refuse
+ *   npm run hosts -- hosts                 the hosts only; `servers`: the servers only
  *
- * Installing needs the npm registry; everything else stays on loopback. Logs of the last run are in DIR/run.
+ * Installing needs the npm registry; everything else stays on loopback. Packages are kept in SKILLWIRE_HOSTS_DIR, or below
+ * the temporary directory; `run` in it has the logs of the last run.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { build, install, top } from '../prepare.js';
-import { AGENTS } from './agents.js';
-import { CLIENTS } from './clients.js';
+import { join } from 'node:path';
+import { build, install, say, top } from '../build.js';
 import { driveHost } from './drive.js';
+import { HOSTS } from './hosts.js';
 import { driveHub } from './hub.js';
-import { installPackages, NODE, nodeBin } from './packages.js';
 import { endAll } from './processes.js';
-import { complaintList, habitTable, hostTable, serverTable } from './report.js';
 import { SERVERS } from './servers.js';
 
-// Without the installing, which is done once, a whole run takes about three minutes.
-const TOTAL_LIMIT = 10 * 60_000;
-
-const { values: options, positionals: names } = parseArgs({
-  allowPositionals: true,
-  options: {
-    hosts: { type: 'boolean', default: false },
-    servers: { type: 'boolean', default: false },
-    wide: { type: 'boolean', default: false },
-    dir: { type: 'string', default: process.env.SKILLWIRE_HOSTS_DIR ?? join(tmpdir(), 'skillwire-hosts') },
-    json: { type: 'string' },
-  },
-});
-
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    endAll();
-    process.exit(1);
-  });
+const words = process.argv.slice(2);
+const all = [...HOSTS, ...SERVERS].map(({ name }) => name);
+const unknown = words.filter((word) => ![...all, 'hosts', 'servers'].includes(word));
+if (unknown.length > 0) {
+  say(`no host or server is called ${unknown.join(', ')}. There are: ${all.join(', ')}`);
+  process.exit(2);
 }
-try {
-  await main();
-} finally {
-  endAll();
-}
+const chosen = (rows, kind) =>
+  rows.filter(({ name }) => words.length === 0 || words.includes(kind) || words.includes(name));
 
-async function main() {
-  install();
-  build();
-  const run = await prepare();
-  const { hosts, servers } = select();
-  const deadline = Date.now() + TOTAL_LIMIT;
-  const report = { hosts: [], servers: [], ending: undefined };
-  for (const host of hosts) {
-    console.error(`hosts: ${host.name}`);
-    const late = { host: host.name, verdict: 'not run: the time for the whole run was over' };
-    report.hosts.push(Date.now() > deadline ? late : await driveHost(host, run));
-  }
-  if (report.hosts.length > 0) {
-    const parts = [hostTable(report.hosts), habitTable(report.hosts), complaintList(report.hosts)];
-    console.log(`${parts.filter(Boolean).join('\n\n')}\n`);
-  }
-  if (servers.length > 0) {
-    console.error(`hosts: ${servers.length} servers behind the hub`);
-    Object.assign(report, await driveHub(servers, run));
-    console.log(`${serverTable(report)}\n`);
-  }
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  // A server may need what is not here, and says so; a host that could be driven before and cannot now is a fault.
-  process.exitCode = report.hosts.every(({ verdict }) => /^(ok|connects)/.test(verdict)) ? 0 : 1;
-}
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+process.on('exit', endAll);
+install();
+await build();
+const cache = process.env.SKILLWIRE_HOSTS_DIR ?? join(tmpdir(), 'skillwire-hosts');
+const run = { cache, folder: join(cache, 'run'), bin: join(top, 'dist', 'skillwire.cjs') };
+mkdirSync(run.folder, { recursive: true });
 
-async function prepare() {
-  const cache = resolve(options.dir);
-  const folder = join(cache, 'run');
-  mkdirSync(folder, { recursive: true });
-  claim(cache);
-  await installPackages(cache, NODE);
-  return {
-    cache,
-    folder,
-    bin: join(top, JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')).bin.skillwire),
-    nodeBin: nodeBin(cache),
-    wide: options.wide,
-  };
+const results = [];
+for (const host of chosen(HOSTS, 'hosts')) {
+  say(host.name);
+  results.push(await driveHost(host, run));
 }
-
-/** Two runs in one directory would install and log over each other. */
-function claim(cache) {
-  const file = join(cache, 'lock');
-  const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
-  if (holder && isRunning(holder)) {
-    console.error(`hosts: process ${holder} is using ${cache}; wait for it, or give another directory with --dir`);
-    process.exit(2);
-  }
-  writeFileSync(file, String(process.pid));
-  process.on('exit', () => rmSync(file, { force: true }));
+print(results);
+// A server may need what is not here, and says so; a host that could be driven before and cannot now is a fault.
+let isOk = results.every(({ verdict }) => /^(ok|connects)/.test(verdict));
+const servers = chosen(SERVERS, 'servers');
+if (servers.length > 0) {
+  say(`${servers.length} servers behind the hub`);
+  const { table, summary, isOk: isHubOk } = await driveHub(servers, run);
+  print(table);
+  console.log(summary);
+  isOk &&= isHubOk;
 }
+process.exit(isOk ? 0 : 1);
 
-function isRunning(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // no such process, or one of somebody else's
-  }
-}
-
-/** Names select hosts and servers alike; without names the two flags do. */
-function select() {
-  const all = [...AGENTS, ...CLIENTS, ...SERVERS].map(({ name }) => name);
-  const unknown = names.filter((name) => !all.includes(name));
-  if (unknown.length > 0) {
-    console.error(`hosts: no host or server is called ${unknown.join(', ')}. There are: ${all.join(', ')}`);
-    process.exit(2);
-  }
-  const both = options.hosts === options.servers;
-  const chosen = (rows, flag) => rows.filter(({ name }) => (names.length > 0 ? names.includes(name) : both || flag));
-  return { hosts: chosen([...AGENTS, ...CLIENTS], options.hosts), servers: chosen(SERVERS, options.servers) };
+/** As Markdown that can also be read on a terminal. */
+function print(rows) {
+  if (rows.length === 0) return;
+  const head = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = rows.map((row) =>
+    head.map((key) =>
+      String(row[key] ?? '-')
+        .replace(/\s+/g, ' ')
+        .replaceAll('|', '\\|'),
+    ),
+  );
+  for (const line of [head, head.map(() => '---'), ...cells]) console.log(`| ${line.join(' | ')} |`);
 }
