@@ -1,0 +1,59 @@
+/**
+ * Upstream servers in processes of their own that answer what a script says (test/fixtures/scripted.ts), the hub's source
+ * in front of them, and requests of a client of ours.
+ */
+import { readFileSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { settingsFrom } from '../../src/config.ts';
+import { createHubSource } from '../../src/hub/index.ts';
+import type { Contribution } from '../../src/model.ts';
+import { type Call, createSession, type Peer } from '../../src/protocol/index.ts';
+import type { Script } from '../fixtures/scripted.ts';
+import { eventually } from './connections.ts';
+import type { Tree } from './tree.ts';
+
+/** `rewrite`: from now on it answers this. `count`: how often that was asked of it. */
+export function scripted(tree: Tree, name: string, script: Script) {
+  const rewrite = (next: Script) => void tree.write(`${name}.script`, JSON.stringify(next));
+  rewrite(script);
+  const journal = tree.write(`${name}.journal`, '');
+  const program = fileURLToPath(new URL('../fixtures/scripted.js', import.meta.url));
+  const entry = { command: process.execPath, args: [program, tree.at(`${name}.script`), journal] };
+  const asked = () => readFileSync(journal, 'utf8').split('\n');
+  return { entry, rewrite, count: (method: string) => asked().filter((line) => line === method).length };
+}
+
+/** A tool that takes nothing. */
+export const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
+/** A script that lists these tools. */
+export const listing = (...names: string[]): Script => ({
+  answers: { 'tools/list': { tools: names.map((name) => tool(name)) } },
+});
+
+/** The hub's source with these servers in the user's own file. */
+export function startSource(t: TestContext, tree: Tree, servers: object) {
+  const changes: string[] = [];
+  const write = (next: object) => tree.write('home/.kode.json', JSON.stringify({ mcpServers: next }));
+  write(servers);
+  const source = createHubSource(settingsFrom({ cwd: tree.path, home: tree.at('home'), env: process.env }));
+  source.onChange?.((reason) => void changes.push(reason));
+  t.after(() => source.close?.());
+  const isReady = (name: string) =>
+    source.status?.().some((one) => one.name === name && one.state === 'ready') === true;
+  return { changes, source, write, ready: (name: string) => eventually(() => isReady(name), `${name} is ready`) };
+}
+
+export const toolNames = ({ tools = [] }: Contribution) => tools.map(({ definition }) => definition.name);
+
+/** A request of a client, with what it is sent before the answer. */
+export function callOf(params: object = {}, peer: Partial<Peer> = {}) {
+  const cancel = new AbortController();
+  const notified: (readonly [string, object])[] = [];
+  const call: Call = {
+    ...{ id: 1, params: { ...params }, session: createSession(() => {}), cancellation: cancel.signal },
+    peer: { client: undefined, version: undefined, anyStructure: false, ...peer },
+    notify: (method, sent) => void notified.push([method, sent]),
+  };
+  return { call, cancel: () => cancel.abort(), notified };
+}

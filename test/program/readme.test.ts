@@ -1,0 +1,169 @@
+/** The README: its commands run, its two programs work, its tables are up to date, and what it names is there. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { settingsFrom } from '../../src/config.ts';
+import { compile, installPacked } from '../harness/installed.ts';
+import { PROGRAM, runCommand, STDIO_PROGRAM, startProgram, startWeb, TOP } from '../harness/program.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
+
+const README = readFileSync(join(TOP, 'README.md'), 'utf8');
+const BLOCKS = [...README.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code = '']) => ({
+  language,
+  code,
+}));
+const PROSE = README.replace(/^```[\s\S]*?^```$/gm, '');
+const MANIFEST = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
+const section = (title: string) =>
+  README.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? assert.fail(title);
+const skip = process.platform === 'win32' && 'the commands are for a POSIX shell';
+
+/** The lines of shell blocks and the commands in the text, without comments and placeholders. */
+function commands(): readonly string[] {
+  const shell = BLOCKS.filter(({ language }) => language === 'sh');
+  const lines = shell.flatMap(({ code }) => code.replaceAll('\\\n', '').split('\n'));
+  const inline = [...PROSE.matchAll(/`(skillwire\s[^`]+)`/g)].map(([, command = '']) => command.replace('\n', ' '));
+  const named = inline.filter((command) => !/\b[A-Z]{2,}\b/.test(command));
+  return [...lines, ...named].map((line) => line.replace(/\s+# .*$/, '').trim()).filter((line) => line !== '');
+}
+
+/** A home with a project that has the built programs, and the commands that the README starts. */
+function makeHome(t: TestContext): Tree {
+  const tree = makeTree(t, { 'skills/x/SKILL.md': skillText('x'), 'project/.kode.json': '{"mcpServers":{}}' });
+  for (const name of ['bin', 'project/dist']) mkdirSync(tree.at(name));
+  for (const program of [PROGRAM, STDIO_PROGRAM])
+    copyFileSync(program, tree.at(program.slice(TOP.length).replace(/^\/?/, 'project/')));
+  symlinkSync(process.execPath, tree.at('bin/node'));
+  const script = (name: string, lines: string) => chmodSync(tree.write(`bin/${name}`, `#!/bin/sh\n${lines}\n`), 0o755);
+  // The port of a test is any that is free.
+  script('skillwire', `case "$*" in *--transport*) set -- "$@" --port 0;; esac\nexec node '${PROGRAM}' "$@"`);
+  // `npm test` is what runs this, and has just built what it runs.
+  const start = `[ "$1" = start ] && cd '${TOP}' && exec node scripts/start.js`;
+  script('npm', `case "$*" in 'run build'|test|'pack --json=false') exit 0;; *) ${start};; esac`);
+  return tree;
+}
+
+/** In the project, as the user whose home this is. A server on a port is ended as soon as it listens. */
+async function run(tree: Tree, command: string) {
+  // The signal is for the server; its shell waits for it.
+  const child = spawn('/bin/sh', ['-c', `trap : TERM; ${command}`], {
+    ...{ cwd: tree.at('project'), detached: true, timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] },
+    env: { PATH: `${tree.at('bin')}:/usr/bin:/bin`, HOME: tree.path },
+  });
+  child.stderr.on(
+    'data',
+    (chunk) => /listening on/.test(String(chunk)) && child.pid && process.kill(-child.pid, 'SIGTERM'),
+  );
+  const ended = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { status: (await ended)[0] as number | null, stdout, stderr };
+}
+
+test('every command of the README runs without an error, in its order', { skip }, async (t) => {
+  const tree = makeHome(t);
+  const { url } = await startWeb(t, { tree, args: ['--root', 'skills'] });
+  // Of Node 20 and 22.
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '' : 'experimental-';
+  const all = commands();
+  assert.ok(all.length >= 18, `${all.length} commands`);
+  const printed = new Map<string, string>();
+  for (const command of all) {
+    const here = command.replace('--permission', `--${permission}permission`).replace('http://127.0.0.1:3333/mcp', url);
+    const { status, stdout, stderr } = await run(tree, here);
+    assert.equal(status, 0, `${command}\n${stdout}${stderr}`);
+    printed.set(command, stdout);
+  }
+  const outputOf = (start: string) =>
+    [...printed].find(([command]) => command.startsWith(start))?.[1] ?? assert.fail(start);
+  assert.match(outputOf('skillwire list'), /^hello\b.*Greets people\./m);
+  assert.match(outputOf('skillwire show hello'), /^Loading: hello\n[\s\S]*Greet back in one line\.\n$/);
+  assert.match(JSON.parse(outputOf('echo')).result.content[0].text, /^Loading: hello\n/);
+  assert.equal(JSON.parse(outputOf('curl')).result.tools.length, 4);
+  assert.match(readFileSync(tree.at('.codex/config.toml'), 'utf8'), /\[mcp_servers\.skillwire\]/);
+});
+
+test('both programs under "Embedding" compile, and do what they say', async (t) => {
+  const { project } = installPacked(t);
+  const examples = [...section('Embedding and vendoring').matchAll(/^```ts\n\/\/ (\w+\.ts): .*\n([\s\S]*?)^```$/gm)];
+  const names = examples.map(([, name]) => name);
+  assert.deepEqual(names, ['serve.ts', 'hub.ts']);
+  const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+  const [npx, node] = [
+    "'npx', args: ['-y', '@modelcontextprotocol/server-everything']",
+    `'node', args: ['${everything}']`,
+  ];
+  for (const [, name = '', code = ''] of examples) project.write(name, code.replace(npx, node));
+  assert.ok(readFileSync(project.at('hub.ts'), 'utf8').includes(everything));
+  compile(
+    project,
+    examples.map(([, name = '']) => name),
+    false,
+  );
+
+  project.write('skills/pdf/SKILL.md', skillText('pdf'));
+  const program = startProgram(t, { tree: project, entry: project.at('out/serve.js') });
+  await program.handshake();
+  assert.deepEqual(await program.names(), ['pdf']);
+  assert.match((await program.call('now', {})).content[0].text, /^\d{4}-\d\d-\d\dT/);
+  assert.equal(await program.end(), 0);
+
+  const { stdout, status } = spawnSync(process.execPath, [project.at('out/hub.js')], {
+    cwd: project.path,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0);
+  assert.match(stdout, /'everything:echo'[\s\S]*Echo: hello/);
+});
+
+test('every option of createSkillwire is named there', () => {
+  const named = section('Embedding and vendoring');
+  const unnamed = Object.keys(settingsFrom({})).filter((name) => !named.includes(`\`${name}\``));
+  assert.deepEqual(unnamed, []);
+});
+
+test('every option, file, npm script and section that the README names is there', (t) => {
+  const tree = makeTree(t);
+  const words = ['serve', 'list', 'show', 'search', 'check', 'doctor', 'setup', 'trust'];
+  const help = words.map((word) => runCommand(tree, [word, '--help']).stdout).join('');
+  const today = README.replace(section('Changes'), '');
+  const ofNode = ['--permission', '--allow-fs-read', '--json'];
+  const options = [...today.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => option);
+  assert.ok(options.length > 30);
+  const unknown = options.filter((option) => !ofNode.includes(option) && !new RegExp(`${option}\\b(?!-)`).test(help));
+  assert.deepEqual(unknown, []);
+
+  const files = [...README.matchAll(/`(?:src\/)?((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, file = '']) => file);
+  const isThere = (file: string) => [TOP, join(TOP, 'src')].some((place) => existsSync(join(place, file)));
+  // Others stand behind the name of their room.
+  const whole = files.filter((file) => file.includes('/'));
+  assert.ok(whole.length > 15);
+  const missing = whole.filter((file) => !isThere(file));
+  assert.deepEqual(missing, []);
+
+  const scripts = [...README.matchAll(/npm run ([\w-]+)/g)].map(([, name = '']) => name);
+  const unscripted = scripts.filter((name) => !Object.hasOwn(MANIFEST.scripts, name));
+  assert.deepEqual(unscripted, []);
+  assert.ok(README.includes(`skillwire-${MANIFEST.version}.tgz`));
+  const slugs = [...README.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  const links = [...README.matchAll(/\]\(#([^)]*)\)/g)].map(([, name = '']) => name);
+  const broken = links.filter((name) => !slugs.includes(name));
+  assert.deepEqual(broken, []);
+});
+
+test('it is one page of at most 450 lines, and its tables are up to date', () => {
+  assert.ok(README.split('\n').length <= 451);
+  const { status, stderr } = spawnSync(process.execPath, [join(TOP, 'scripts', 'readme.js'), '--check'], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+});
