@@ -4,7 +4,7 @@
  */
 import { printable } from './text.ts';
 
-export const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type Level = (typeof LEVELS)[number];
 export type Log = Readonly<Record<Level, (text: string) => void>>;
 

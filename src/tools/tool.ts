@@ -72,7 +72,7 @@ export function withSkill<T>(names: Names, name: string, use: (listed: ListedSki
 }
 
 /** Why a name loads no skill, and what to do about it. */
-export function whyNot(name: string, found: Exclude<Resolution, { kind: 'found' }>, { visible }: Names): string {
+function whyNot(name: string, found: Exclude<Resolution, { kind: 'found' }>, { visible }: Names): string {
   const subject = `Skill '${echo(name)}'`;
   if (found.kind === 'ambiguous') {
     const lines = linesFor(found.ids, (id) => `- ${oneLine(id)}`).join('\n');
