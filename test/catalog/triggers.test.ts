@@ -5,11 +5,12 @@ import { createRegistry } from '../../src/catalog/registry.ts';
 import { startTriggers } from '../../src/catalog/triggers.ts';
 import { type SkillwireOptions, settingsFrom } from '../../src/config.ts';
 import { fakeWatches } from '../harness/catalog.ts';
+import { mockTimers } from '../harness/timers.ts';
 
 /** Triggers on a clock that moves only when it is told to, over a source that has one directory. */
 async function start(t: TestContext, options: SkillwireOptions) {
   const { open } = fakeWatches(t);
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  mockTimers(t, 'setTimeout', 'setInterval');
   const state = { now: 0, watched: [{ path: '/a', identity: '1' }], changed: (_reason: string) => {} };
   t.mock.method(performance, 'now', () => state.now);
   const source = {

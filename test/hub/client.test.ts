@@ -6,6 +6,7 @@ import { openClient, UpstreamClient } from '../../src/hub/client.ts';
 import type { Connection, ConnectionOwner } from '../../src/hub/connection.ts';
 import type { Id, Params } from '../../src/protocol/index.ts';
 import { contextWith, LEGACY, scriptTarget } from '../harness/connections.ts';
+import { mockTimers } from '../harness/timers.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const OPTIONS = { timeout: 5000 };
@@ -122,7 +123,7 @@ test('when a connection ends, its calls fail with the reason, and no other is se
 });
 
 test('a modern server is subscribed to, again when it ends that, and reports its lists each time', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, 'setTimeout');
   const acknowledged = { method: 'notifications/subscriptions/acknowledged' };
   const { client, sent, send } = await start(t, (_message, reply) => reply(acknowledged), false);
   const heard: string[] = [];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keepListening } from '../../src/hub/connection.ts';
+import { mockTimers } from '../harness/timers.ts';
 
 test('the stream for notifications is opened again, later each time, until the server has none', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  mockTimers(t, 'setTimeout', 'Date');
   const times: number[] = [];
   const noted: string[] = [];
   const listen = async (opened: () => void) => {

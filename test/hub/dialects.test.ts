@@ -5,6 +5,7 @@ import { HttpError, UpstreamError } from '../../src/hub/connection.ts';
 import { agree } from '../../src/hub/dialects.ts';
 import { SILENCE_MS } from '../../src/limits.ts';
 import { META, type Params, RpcError } from '../../src/protocol/index.ts';
+import { mockTimers } from '../harness/timers.ts';
 
 const US = { name: 'us', version: '1' };
 const MODERN = { supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true }, prompts: {} } };
@@ -58,7 +59,7 @@ const rows: readonly [what: string, discovers: Answer[], init: Answer | undefine
 ];
 for (const [what, discovers, initialized, agreed, asked] of rows)
   test(`handshake: ${what}`, async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
+    mockTimers(t, 'setTimeout');
     const server = serverOf(discovers, initialized);
     let outcome = '';
     void agree(server.ask, US, false).then(

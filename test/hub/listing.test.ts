@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { UpstreamClient } from '../../src/hub/client.ts';
 import { keepListed, type ListOutcome, merge } from '../../src/hub/listing.ts';
 import { type Params, RpcError } from '../../src/protocol/index.ts';
+import { mockTimers } from '../harness/timers.ts';
 import { tool } from '../harness/upstreams.ts';
 
 /** By method: the result, or a function that gives it. */
@@ -109,7 +110,7 @@ test('what a server has is decided by its capabilities; tools are asked for in a
 });
 
 test('a list is asked for again when its change is announced, and every minute; bursts are one request', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, 'setTimeout');
   const turn = async (ms: number) => {
     t.mock.timers.tick(ms);
     for (let at = 0; at < 20; at++) await new Promise((next) => setImmediate(next));

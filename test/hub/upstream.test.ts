@@ -6,6 +6,7 @@ import { configOf } from '../../src/hub/entries.ts';
 import { backoff, Upstream } from '../../src/hub/upstream.ts';
 import { createLog } from '../../src/log.ts';
 import { type About, eventually, scriptTarget, startWeb } from '../harness/connections.ts';
+import { mockTimers } from '../harness/timers.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const OPTIONS = { timeout: 10_000 };
@@ -116,7 +117,7 @@ test('a server is pinged when it was silent, not while it speaks or runs a call;
 });
 
 test('a call waits five seconds for a server that hangs, and no longer than it is wanted', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, 'setTimeout');
   const web = await startWeb(t, () => true);
   const { upstream, call } = start(t, { type: 'http', url: web.url.href });
   const control = new AbortController();

@@ -3,12 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { DEBOUNCE_MS } from '../../src/limits.ts';
 import { META } from '../../src/protocol/index.ts';
 import { modernParams, startServer } from '../harness/server.ts';
+import { mockTimers } from '../harness/timers.ts';
 
 const CHANGED = 'list_changed list changed (watch)';
 
 /** A server whose clock stands still, with one tool and one prompt of these names. */
 function start(t: TestContext) {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, 'setTimeout');
   // Before the server ends: the mock of Node 20.12 fails on `clearTimeout(undefined)`.
   t.after(() => t.mock.timers.reset());
   let [tool, prompt] = ['a', 'a'];

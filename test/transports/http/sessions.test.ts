@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_SESSIONS, SESSION_IDLE_MS } from '../../../src/limits.ts';
 import { createHttpSession, createSessionTable, type HttpSession } from '../../../src/transports/http/sessions.ts';
+import { mockTimers } from '../../harness/timers.ts';
 
 function fakeStream() {
   const sent: string[] = [];
@@ -30,7 +31,7 @@ test('past the limit the session that has been idle longest ends, those in use l
 });
 
 test('an idle session expires, counted from its last use; one in use does not', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, 'setTimeout');
   const table = createSessionTable();
   const all = [createHttpSession(), createHttpSession(), createHttpSession()] as const;
   const [used, , streaming] = all;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KEEP_ALIVE_MS } from '../../../src/limits.ts';
 import * as http from '../../harness/http.ts';
+import { mockTimers } from '../../harness/timers.ts';
 
 const { ask, legacy, modern, openSession, openStream, startHttp } = http;
 const STREAM = 'text/event-stream';
@@ -60,7 +61,7 @@ test('a notification before the reply makes the response a stream that ends with
 
 test('the response to a long call becomes a stream, so that no proxy closes the connection', async (t) => {
   const { url, called } = await startHttp(t);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, 'setTimeout');
   const asking = openStream(t, url, modern('wait'));
   const { answer } = await called();
   t.mock.timers.tick(KEEP_ALIVE_MS);

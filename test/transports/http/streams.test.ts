@@ -7,6 +7,7 @@ import { KEEP_ALIVE_MS, MAX_UNREAD } from '../../../src/limits.ts';
 import { EncodedReply } from '../../../src/protocol/index.ts';
 import { openEventStream } from '../../../src/transports/http/streams.ts';
 import { eventually } from '../../harness/http.ts';
+import { mockTimers } from '../../harness/timers.ts';
 
 /** A stream to a client that does not read until `read` is called, which gives a function for what it has read. */
 async function start(t: TestContext) {
@@ -48,7 +49,7 @@ test('replies of many megabytes that are not read yet drop no client', async (t)
 });
 
 test('a quiet stream has a comment at every keep-alive, until its end', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] });
+  mockTimers(t, 'setInterval');
   setInterval(() => {}, 1_000_000); // Node 20.12 fails when its last mocked timer is cleared in its own callback.
   const { stream, response, read } = await start(t);
   const text = read();
