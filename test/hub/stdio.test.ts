@@ -75,7 +75,7 @@ test('messages go both ways; lines that are none are skipped, and one too long i
 });
 
 test('a message to a server that has long stopped reading fails at once', async (t) => {
-  const { connection } = open(t, node('process.stdin.once("end", () => {})'));
+  const { connection } = open(t, node('setTimeout(() => {}, 3000)'));
   void connection.send({ text: 'x'.repeat(2 * MAX_UNREAD) });
   // The write leaves at the end of the turn.
   await new Promise((done) => setImmediate(done));
