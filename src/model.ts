@@ -16,13 +16,9 @@ export interface Plugin {
 export interface Skill {
   /** From the front matter, on one line and without invisible characters. */
   readonly name: string;
-  /** `name` in the form in which names are compared (skills/names.ts: `nameKey`). */
-  readonly key: string;
   readonly description: string;
   /** Whom the root belongs to by convention: `agents`, `claude`, `codex`, `custom`, …, or the upstream server. */
   readonly provider: string;
-  /** The upstream server that has it; undefined for a skill of this machine. */
-  readonly server?: string;
   readonly location: Location;
   readonly plugin?: Plugin | undefined;
   /** The directory that was searched. */
@@ -85,31 +81,19 @@ export interface WatchedDirectory {
   readonly identity: string;
 }
 
-/** What a source lists under a name or URI, and what runs behind it. `server`: the upstream server that has it. */
-interface Item<Definition> {
+/** What a source lists under a name or URI, and what runs behind it. */
+interface Item<Members = unknown> {
+  /** The upstream server that has it. */
   readonly server?: string;
-  readonly definition: Definition;
+  /** As it is listed. The name is the plain spelling (`server:tool`); some clients are shown another. */
+  readonly definition: { readonly name: string; readonly [extra: string]: unknown } & Readonly<Members>;
 }
 
-interface Definition {
-  readonly name: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  readonly [extra: string]: unknown;
-}
-
-/** The name is the plain spelling (`server:tool`); some clients are shown another. */
-export interface ToolDefinition extends Definition {
-  readonly inputSchema: object;
-  readonly outputSchema?: object | undefined;
-  readonly annotations?: object | undefined;
-}
-
-export interface Tool extends Item<ToolDefinition> {
+export interface Tool extends Item<{ inputSchema: object }> {
   /** The call runs on a snapshot that is refreshed for it. Only for our own tools. */
   readonly isFresh?: true;
   /** The definition for one snapshot and client, where they matter. */
-  define?(snapshot: Snapshot, view: ToolView): ToolDefinition;
+  define?(snapshot: Snapshot, view: ToolView): Tool['definition'];
   run(args: unknown, snapshot: Snapshot, call: Call): ToolOutcome | Promise<ToolOutcome>;
 }
 
@@ -131,28 +115,18 @@ export interface ToolView {
   spell(name: string): string | undefined;
 }
 
-export interface Prompt extends Item<Definition> {
+export interface Prompt extends Item {
   /** The result of `prompts/get`. */
   get(call: Call): object | Promise<object>;
 }
 
-export interface ResourceDefinition extends Definition {
-  readonly uri: string;
-  readonly mimeType?: string | undefined;
-  readonly size?: number | undefined;
-}
-
-export interface Resource extends Item<ResourceDefinition> {
+export interface Resource extends Item<{ uri: string }> {
   /** The result of `resources/read`. */
   read(call: Call): object | Promise<object>;
 }
 
-export interface TemplateDefinition extends Definition {
-  readonly uriTemplate: string;
-}
-
 /** Resources that are not listed one by one. */
-export interface Template extends Item<TemplateDefinition> {
+export interface Template extends Item<{ uriTemplate: string }> {
   matches(uri: string): boolean;
   read(uri: string, call: Call): object | Promise<object>;
 }
@@ -225,8 +199,9 @@ export interface Snapshot {
 
 export type UpstreamState = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
 
-/** The state of one upstream server. It contains no secrets. */
-export interface UpstreamStatus {
+/** The state of one upstream server, and how many of each it has listed. It contains no secrets. */
+export interface UpstreamStatus
+  extends Readonly<Record<'tools' | 'prompts' | 'resources' | 'templates' | 'skills', number>> {
   readonly name: string;
   /** The file that configures it. */
   readonly from: string;
@@ -236,12 +211,6 @@ export interface UpstreamStatus {
   readonly reason?: string | undefined;
   /** When it is tried again, as an ISO date. */
   readonly nextAttempt?: string | undefined;
-  /** How many of each it has listed. */
-  readonly tools: number;
-  readonly prompts: number;
-  readonly resources: number;
-  readonly templates: number;
-  readonly skills: number;
   readonly protocol?: string | undefined;
   readonly server?: { readonly name: string; readonly version: string } | undefined;
 }

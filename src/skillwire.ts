@@ -14,8 +14,8 @@ import { type StdioOptions, serveStdio } from './transports/stdio.ts';
 export interface Skillwire extends Pick<Server, 'registry' | 'status' | 'settled'> {
   /** Takes one message; settles when it is answered. Never rejects. */
   handle(session: Session, text: string, exchange: Exchange): Promise<void>;
-  /** Serves one client until its input ends or `stop` fires, then closes. `onLast`: called when nothing more is read. */
-  serveStdio(pipes: Pick<StdioOptions, 'input' | 'output'>, stop?: AbortSignal, onLast?: () => void): Promise<void>;
+  /** Serves one client until its input ends or `stop` fires, then closes. */
+  serveStdio(pipes: Pick<StdioOptions, 'input' | 'output'>, stop?: AbortSignal): Promise<void>;
   /** Serves many clients over HTTP until the result's `close` is called. */
   serveHttp(where?: ServeHttpOptions): Promise<Pick<Listening, 'url' | 'close'>>;
   /** Closes the transports after their last response; resolves when the upstream servers have ended. */
@@ -42,12 +42,8 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
     status,
     settled,
     handle: (session, text, exchange) => dispatcher.answer(dispatcher.read(text), session, exchange),
-    async serveStdio(pipes, stop = new AbortController().signal, onLast = () => {}) {
-      const lastRead = () => {
-        server.stop();
-        onLast();
-      };
-      await serveStdio(dispatcher, { ...pipes, stop, lastMs: LAST_MS, onLast: lastRead });
+    async serveStdio(pipes, stop = new AbortController().signal) {
+      await serveStdio(dispatcher, { ...pipes, stop, lastMs: LAST_MS, onLast: server.stop });
       await server.close();
     },
     async serveHttp(where = {}) {

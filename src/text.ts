@@ -3,7 +3,6 @@
  * Owns: which characters are never shown, escaping, shortening. Leaves alone: what the text means.
  * Always true: every function takes time linear in the length of its text, and none throws.
  */
-import { createHash } from 'node:crypto';
 
 /**
  * The text without invisible characters, which a model or a terminal would obey. Everything that is listed (names and
@@ -35,22 +34,9 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => ESCAPES[char] ?? escapeOf(char));
 }
 
-/** Indented JSON in which invisible characters are escapes: for a terminal. */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value, undefined, 2).replace(INVISIBLE, (found) =>
-    // JSON escapes a character beyond the first plane as two surrogates.
-    found.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
-}
-
-/** `printable`, with each run of white space as one space. */
-export function oneLine(text: string): string {
-  return printable(text.replace(/\s+/g, ' ').trim());
-}
-
 /** What was asked for, as an error repeats it: on one line, and enough to recognise it. */
 export function echo(text: string): string {
-  return shorten(oneLine(cut(text, 2 * MAX_ECHO)), MAX_ECHO);
+  return shorten(printable(cut(text, 2 * MAX_ECHO)), MAX_ECHO);
 }
 
 /** "1 skill", "3 skills". */
@@ -85,11 +71,6 @@ export function xml(text: string): string {
 /** By code units, for `sort`: the same on every machine. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-/** The first 8 digits of SHA-256: tells apart a few texts that would be spelled alike. */
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 // --- internal ---
@@ -130,7 +111,7 @@ const UNEVEN = /[^\S ]| {2}|^ | $/;
 const UNPRINTABLE = new RegExp(`[\\t\\n]|${INVISIBLE_SET}`, 'g');
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': ' ' };
 
+/** One for each half of a surrogate pair, as in JSON. */
 function escapeOf(char: string): string {
-  const code = (char.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
-  return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
+  return char.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -6,7 +6,7 @@ import { settingsFrom } from '../config.ts';
 import { DIAGNOSIS_MS } from '../limits.ts';
 import type { Problem, Snapshot } from '../model.ts';
 import { findRoots } from '../skills/roots.ts';
-import { counted, oneLine, printable } from '../text.ts';
+import { counted, printable } from '../text.ts';
 import { linesFor } from '../tools/tool.ts';
 import { allOptions, type ViewValues } from './commands.ts';
 import { type Output, openOutput, originOf } from './output.ts';
@@ -68,7 +68,7 @@ function skillLines({ skills, roots }: Report): readonly string[] {
     `Skills: ${skills}`,
     ...filled.flatMap(({ directory, from, skills: ids }) => [
       printable(`${ids.length} in ${directory} (${from})`),
-      `  ${linesFor(ids, oneLine).join(', ')}`,
+      `  ${linesFor(ids, (id) => id).join(', ')}`,
     ]),
     ...(empty.length > 0 ? [printable(`none in ${empty.join(', ')}`)] : []),
   ];

@@ -5,7 +5,7 @@
  */
 import { styleText } from 'node:util';
 import type { ListedSkill, Skill } from '../model.ts';
-import { oneLine, printable, printableJson, shorten } from '../text.ts';
+import { printable, shorten, visibleLine } from '../text.ts';
 import { type GeneralValues, wantsNoColours } from './process.ts';
 
 export type Style = 'bold' | 'red' | 'green';
@@ -24,15 +24,20 @@ export function openOutput(values: GeneralValues) {
     /** Each is escaped already. */
     lines,
     /** For programs. The version is that of the form of the data. */
-    json: (value: object) => lines([printableJson({ version: 1, ...value })]),
+    json: (value: object) => lines(jsonLines({ version: 1, ...value })),
     /** A text as it is; on a terminal, what the terminal would obey is escaped and the last line is ended. */
     text: (text: string) => (isTerminal ? lines(linesOf(text)) : void stdout.write(text)),
   };
 }
 
+/** Indented JSON, for a terminal. */
+export function jsonLines(value: unknown): readonly string[] {
+  return JSON.stringify(value, undefined, 2).split('\n').map(printable);
+}
+
 /** Rows of columns: the first is a name and never cut, the last is cut where the line ends. */
 export function tableLines(rows: readonly (readonly string[])[], width: number): readonly string[] {
-  const cells = rows.map((row) => row.map((cell) => oneLine(cell)));
+  const cells = rows.map((row) => row.map(visibleLine));
   const widths = (cells[0] ?? []).map((_, at) => cells.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
   return cells.map((row) => {
     const [last = '', ...others] = row.toReversed();

@@ -11,12 +11,11 @@
 import { createPacer } from '../files/pace.ts';
 import * as limits from '../limits.ts';
 import { messageOf } from '../log.ts';
-import type { ResourceDefinition, TemplateDefinition } from '../model.ts';
 import { CODE, isObject, type Params, RpcError, SKILLS_EXTENSION } from '../protocol/index.ts';
 import { echo, visibleLine } from '../text.ts';
 import type { UpstreamClient } from './client.ts';
 import { pause, UpstreamError } from './connection.ts';
-import type { ListedTool, PromptDefinition } from './definitions.ts';
+import type { ListedTool, PromptDefinition, ResourceDefinition, TemplateDefinition } from './definitions.ts';
 import { promptFrom, resourceFrom, templateFrom, toolFrom } from './definitions.ts';
 import { skillFrom, type UpstreamSkill } from './skills.ts';
 

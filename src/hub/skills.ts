@@ -12,7 +12,6 @@ import { MAX_DESCRIPTION, MAX_ITEM_URI } from '../limits.ts';
 import { messageOf } from '../log.ts';
 import type { Skill, SkillChild, SkillFiles } from '../model.ts';
 import { type Call, isObject, type Params } from '../protocol/index.ts';
-import { nameKey } from '../skills/names.ts';
 import { isPlainSegment } from '../skills/uris.ts';
 import { compare, shorten, visible, visibleLine } from '../text.ts';
 import { ItemName, parse } from './definitions.ts';
@@ -52,13 +51,10 @@ export function skillOf(server: SkillServer, entry: UpstreamSkill): Skill {
   const provider = server.config.name;
   const root = `skill://${encodeURIComponent(provider.toWellFormed())}`;
   const directory = [root, ...segmentsOf(entry.base).map(encodeURIComponent)].join('/');
-  const name = visibleLine(entry.head.name);
   return {
-    name,
-    key: nameKey(name),
+    name: visibleLine(entry.head.name),
     description: shorten(visible(entry.head.description).trim(), MAX_DESCRIPTION),
     provider,
-    server: provider,
     location: 'mcp',
     root,
     directory,

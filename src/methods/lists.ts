@@ -7,7 +7,8 @@ import type { Registry } from '../catalog/registry.ts';
 import { PAGE } from '../limits.ts';
 import type { Snapshot } from '../model.ts';
 import { type Call, EncodedResult, invalidParams, type Method, type Params } from '../protocol/index.ts';
-import { compare, hashOf } from '../text.ts';
+import { compare } from '../text.ts';
+import { hashOf } from './spelling.ts';
 
 /** What a client can list, ask for, and be notified of. */
 export interface Feature {

@@ -16,7 +16,6 @@ import type { Problem, Skill, WatchedDirectory } from '../model.ts';
 import { counted } from '../text.ts';
 import { LocalFiles } from './contents.ts';
 import { readHead } from './front-matter.ts';
-import { nameKey } from './names.ts';
 import { type Root, SKILL_FILE } from './roots.ts';
 import { type Visit, walkRoot } from './walk.ts';
 
@@ -130,7 +129,7 @@ function readEntry({ root, found: { visit, entry: known }, look }: Due): Entry {
     const { provider, location, plugin } = root;
     const place = { root: root.directory, directory: visit.path, file, place: visit.identity };
     const files = new LocalFiles(visit.real);
-    const skill = { name, key: nameKey(name), description, provider, location, plugin, ...place, bytes, files };
+    const skill = { name, description, provider, location, plugin, ...place, bytes, files };
     return { version, skill, problem };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;

@@ -57,7 +57,7 @@ export function installName({ directory }: Skill): string {
 
 // --- internal ---
 
-const bodyTextOf = ({ bytes }: Skill) => (bytes ? bodyOf(bytes.toString()) : '');
+const bodyTextOf = ({ bytes }: Skill) => (bytes ? bodyOf(bytes) : '');
 
 const folded = (text: string) => composed(text).toLowerCase();
 

@@ -45,7 +45,7 @@ export function listTool({ cwd }: Settings): Tool {
       if (rest) await rest;
       const { bytes } = listed.skill;
       if (query !== '' && !mentions(listed.skill, query)) continue;
-      const body = includeBody && bytes ? bodyOf(bytes.toString()) : undefined;
+      const body = includeBody && bytes ? bodyOf(bytes) : undefined;
       room -= body?.length ?? 0;
       if (room < 0) return failure('The texts of these skills are too long for one result. Give a query.');
       found.push(listed);

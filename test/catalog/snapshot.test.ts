@@ -9,7 +9,7 @@ const act = { run: () => ({ content: [] }), get: () => ({}), read: () => ({}), m
 const tool = (server: string) => ({ ...act, server, definition: { name: `${server}:echo`, inputSchema: {} } });
 const resource = (server: string) => ({ ...act, server, definition: { name: 'notes', uri: 'file:///notes' } });
 const EVERYTHING: Contribution = {
-  skills: [sketch('claude', 'pdf'), sketch('codex', 'git'), sketch('up@mcp', 'deploy', { server: 'up' })],
+  skills: [sketch('claude', 'pdf'), sketch('codex', 'git'), sketch('up@mcp', 'deploy')],
   tools: [tool('up'), tool('other')],
   prompts: [{ ...act, server: 'up', definition: { name: 'up:ask' } }],
   resources: [resource('up')],
