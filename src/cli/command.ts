@@ -70,7 +70,7 @@ const sections = (all: readonly string[]) => `${all.join('\n\n')}\n`;
 
 /** With the options of the first command. */
 function programHelp(about: string, commands: readonly Command[]): string {
-  const usage = commands.map((one) => [usageOf(one, commands), helpOf(one)] as const);
+  const usage = commands.map((one) => [usageOf(one, commands), one.help] as const);
   return sections([
     `${PROGRAM}: ${about}.`,
     `Usage:\n${columns(usage)}`,
@@ -82,7 +82,7 @@ function programHelp(about: string, commands: readonly Command[]): string {
 function commandHelp(command: Command, commands: readonly Command[]): string {
   return sections([
     `${usageOf(command, commands)} [options]`,
-    helpOf(command),
+    [command.help, ...(command.aliases ? [`Also: ${command.aliases.join(', ')}.`] : [])].join(' '),
     `Options:\n${optionsHelp(command.options)}`,
   ]);
 }
@@ -92,6 +92,3 @@ function usageOf(command: Command, commands: readonly Command[]): string {
   const shown = command === commands[0] ? `[${name}]` : name;
   return [PROGRAM, shown, words ?? [], takesServerOptions ? '[-- OPTION...]' : []].flat().join(' ');
 }
-
-const helpOf = ({ help, aliases = [] }: Command) =>
-  aliases.length > 0 ? `${help} Also: ${aliases.join(', ')}.` : help;

@@ -19,16 +19,16 @@ const HTTP_OPTIONS = {
   ),
   host: value('HOST', 'Where http and sse listen.', v.optional(text, DEFAULT_ADDRESS.host)),
   port: value('N', 'Their port; 0 chooses a free one.', v.optional(wholeNumber(0, 65_535), DEFAULT_ADDRESS.port)),
-  'allow-host': values('H', 'Another host name by which clients reach the server. Repeatable.', list(text)),
+  'allow-host': values('H', 'Another host name of this server. Repeatable.', list(text)),
   'allow-origin': values('O', 'A web origin whose pages may use the server. Repeatable.', list(text)),
   'no-auth': flag('Listen beyond this machine without a SKILLWIRE_TOKEN.'),
 } as const satisfies OptionTable;
 
 const HUB_OPTIONS = {
-  hub: flag('Serve the tools of other MCP servers too (~/.kode.json, ./.kode.json).'),
+  hub: flag('Serve the tools of the servers in .kode.json files too.'),
   config: values('FILE', 'Also read MCP servers from this JSON file. Repeatable.', OPTIONS.configFiles),
   'trust-project': flag("Let this project's .kode.json start its servers."),
-  'health-interval': value('MS', 'Between two health checks of an upstream server.', OPTIONS.healthInterval),
+  'health-interval': value('MS', 'Between two health checks of a server.', OPTIONS.healthInterval),
 } as const satisfies OptionTable;
 
 /** What `serve` takes. The commands that look at skills take it too, so that they show what that server serves. */
@@ -70,13 +70,13 @@ export const COMMANDS: readonly Command[] = [
   command({
     name: 'serve',
     aliases: SERVE_WORDS.slice(1),
-    help: 'Serve MCP, on stdin and stdout unless --transport says otherwise (the default).',
+    help: 'Serve MCP on stdin and stdout, or over HTTP (default).',
     options: ALL_OPTIONS,
     run: async (values) => (await import('./serve.ts')).serve(values),
   }),
   command({
     name: 'list',
-    help: 'List the skills that an agent is told of, with the options of its server.',
+    help: 'List the skills that an agent is told of.',
     options: LIST_OPTIONS,
     run: async (values) => (await import('./list.ts')).list(values),
   }),
@@ -90,20 +90,20 @@ export const COMMANDS: readonly Command[] = [
   command({
     name: 'search',
     words: 'QUERY...',
-    help: 'Find the skills whose names, descriptions or texts contain all these words.',
+    help: 'Find the skills that contain all these words.',
     options: SEARCH_OPTIONS,
     run: async (values, words) => (await import('./search.ts')).search(values, words),
   }),
   command({
     name: 'check',
     words: '[PATH...]',
-    help: 'Check the SKILL.md files at or below PATH (default: here); exit 1 when one is wrong.',
+    help: 'Check SKILL.md files, at or below PATH (default: here).',
     options: CHECK_OPTIONS,
     run: async (values, words) => (await import('./check.ts')).check(values, words),
   }),
   command({
     name: 'doctor',
-    help: 'Show what was found where, and what is wrong; with --hub, the states of upstream servers.',
+    help: 'Show what was found where, and what is wrong.',
     options: VIEW_OPTIONS,
     run: async (values) => (await import('./doctor.ts')).doctor(values),
   }),
@@ -111,13 +111,13 @@ export const COMMANDS: readonly Command[] = [
     name: 'setup',
     words: '[CLIENT]',
     takesServerOptions: true,
-    help: "Show this server's entry for a client's configuration; --write puts it there. Without CLIENT: the clients.",
+    help: "Print this server's entry for a client, or --write it.",
     options: SETUP_OPTIONS,
     run: async (values, words, options) => (await import('./setup.ts')).setup(values, words, options),
   }),
   command({
     name: 'trust',
-    help: "Allow this project's .kode.json, as it is now, to start its servers.",
+    help: "Let this project's .kode.json start its servers.",
     options: GENERAL_OPTIONS,
     run: async () => (await import('./trust.ts')).trust(),
   }),

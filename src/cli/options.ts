@@ -23,7 +23,7 @@ export type OptionTable = Readonly<Record<string, Option>>;
 export const SKILL_OPTIONS = {
   'skill-dir': values('DIR', 'Also serve the skills found here. Repeatable.', OPTIONS.skillDirs),
   root: value('DIR', "The project's own skills; ./skills when it exists.", OPTIONS.root),
-  'no-default-dirs': flag('Leave out ./skills and the well-known directories of project and home.'),
+  'no-default-dirs': flag('Leave out ./skills and the well-known directories.'),
   'no-plugins': flag('Leave out the skills of installed plugins.'),
   'plugins-file': value('FILE', 'Read installed plugins from here.', OPTIONS.pluginsFile),
   'plugins-root': value('DIR', 'The directory that relative plugin paths start from.', OPTIONS.pluginsRoot),
@@ -32,13 +32,13 @@ export const SKILL_OPTIONS = {
   dedupe: flag('Fold byte-identical copies of a skill into one.'),
   'follow-symlinks': flag('Follow links out of the project too.'),
   'refresh-interval': value('MS', 'Between two scans of the directories.', OPTIONS.refreshInterval),
-  'no-refresh': flag('No timer and no watcher: scan at the start, and for skills.list and skills.search.'),
+  'no-refresh': flag('Scan only at the start, and for skills.list and skills.search.'),
   'no-watch': flag('Rely on the timer alone.'),
-  names: value('auto|plain|safe', 'How tool names are spelled; auto follows the client.', OPTIONS.names),
+  names: value('auto|plain|safe', 'Spelling of tool names; auto follows the client.', OPTIONS.names),
   describe: value('auto|full|compact|list', "How skills are listed in the tool's description.", OPTIONS.describe),
-  'description-budget': value('N', 'Its most characters; else what the client takes.', OPTIONS.descriptionBudget),
-  tools: value('TOOLS', 'Which of the own tools to serve.', OPTIONS.tools),
-  'no-prompts': flag('Serve no prompts: neither skills as prompts nor those of upstream servers.'),
+  'description-budget': value('N', 'Most characters of that; else what the client takes.', OPTIONS.descriptionBudget),
+  tools: value('TOOLS', 'Own tools to serve.', OPTIONS.tools),
+  'no-prompts': flag('Serve no prompts: neither skills nor those of servers.'),
 } as const satisfies OptionTable;
 
 const LogLevel = v.optional(choice('error', 'warn', 'info', 'debug'), 'info');

@@ -77,7 +77,7 @@ test('a mistake is one line on stderr with the nearest right word, and exit 2', 
   assert.deepEqual(stdio, {
     status: 2,
     stdout: '',
-    stderr: 'skillwire: unknown option --hub; see skillwire-stdio --help\n',
+    stderr: 'skillwire: unknown option --hub (see --help)\n',
   });
 });
 
