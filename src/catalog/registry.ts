@@ -48,7 +48,7 @@ export function createRegistry(sources: readonly Source[], settings: Settings): 
   let madeFrom: readonly unknown[] = [];
 
   const refresh = oneAtATime(async (reason) => {
-    const start = performance.now();
+    const start = Date.now();
     const before = current;
     if (!before) settings.log.info('scanning skill directories');
     const contributions = await Promise.all(loaders.map((load) => load()));
@@ -59,7 +59,7 @@ export function createRegistry(sources: readonly Source[], settings: Settings): 
     madeFrom = input;
     current = after;
     const change = compareSkills(before, after);
-    const milliseconds = Math.round(performance.now() - start);
+    const milliseconds = Date.now() - start;
     for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
     return after;
   });

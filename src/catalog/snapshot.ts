@@ -25,8 +25,7 @@ export async function buildSnapshot(
       const subject = subjectOf(item);
       subjects.push(subject);
       if (filter.keeps(subject)) kept.push(item);
-      const rest = pace();
-      if (rest) await rest;
+      await pace();
     }
     return kept;
   };

@@ -174,8 +174,7 @@ async function requestList(
     if (!Array.isArray(result[key])) throw new UpstreamError(`the result has no list of ${key}`);
     received += 1;
     for (const raw of result[key]) {
-      const wait = pace();
-      if (wait) await wait;
+      await pace();
       if (received > limits.MAX_ITEMS) full = `over ${limits.MAX_ITEMS} items`;
       if (bytes > limits.MAX_LIST_BYTES) full = `over ${limits.MAX_LIST_BYTES} bytes`;
       if (full !== undefined) break;

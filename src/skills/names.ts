@@ -41,8 +41,7 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
     return isOwn(skill) && hasPlainId && !UNIVERSAL.includes(first.skill.provider);
   };
   for (const skill of skills) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     const entry = entries.get(skill.place) ?? { id: '', skill, isShadowed: false };
     entries.set(skill.place, entry);
     for (const id of fullIdsOf(skill)) claim(id, entry);
@@ -61,8 +60,7 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   /** The ids of the skills that do not load by the name they were given. */
   const losers = new Map<string, string[]>();
   for (const entry of entries.values()) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     const { skill } = entry;
     const key = nameKey(skill.name);
     const original = originalOf(entry);

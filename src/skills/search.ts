@@ -19,12 +19,7 @@ export interface Hit {
 }
 
 /** The number of all hits, and the best ones up to the limit. An upstream skill is found by its name and description. */
-export async function searchSkills(
-  listed: readonly ListedSkill[],
-  query: string,
-  limit: number,
-  cancellation?: AbortSignal,
-): Promise<{ readonly total: number; readonly hits: readonly Hit[] }> {
+export async function searchSkills(listed: readonly ListedSkill[], query: string, limit: number) {
   const all = nameKey(query)
     .split(' ')
     .filter((word) => word !== '');
@@ -32,15 +27,13 @@ export async function searchSkills(
   const pace = createPacer();
   const found: { readonly listed: ListedSkill; readonly name: string; readonly rank: number }[] = [];
   for (const one of listed) {
-    const rest = pace();
-    if (rest) await rest;
-    if (cancellation?.aborted) break;
+    await pace();
     const rank = rankOf(one.skill, words);
     if (rank !== undefined) found.push({ listed: one, name: one.skill.name, rank });
   }
   // Ids are compared last: equal skills and queries give equal hits, whatever the order of the skills.
   found.sort((a, b) => a.rank - b.rank || compare(a.name, b.name) || compare(a.listed.id, b.listed.id));
-  const hitOf = (one: ListedSkill) => ({ listed: one, score: all.length, excerpt: excerptOf(one.skill, words) });
+  const hitOf = (one: ListedSkill): Hit => ({ listed: one, score: all.length, excerpt: excerptOf(one.skill, words) });
   return { total: found.length, hits: found.slice(0, limit).map((match) => hitOf(match.listed)) };
 }
 

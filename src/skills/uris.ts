@@ -31,8 +31,7 @@ export async function assignUris(listed: readonly ListedSkill[]): Promise<Readon
     return root;
   };
   for (const one of listed) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     assign(one);
   }
   await pace();

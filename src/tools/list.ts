@@ -41,8 +41,7 @@ export function listTool({ cwd }: Settings): Tool {
     const skills: object[] = [];
     let room = MAX_BODIES;
     for (const listed of names.listed) {
-      const rest = pace();
-      if (rest) await rest;
+      await pace();
       const { bytes } = listed.skill;
       if (query !== '' && !mentions(listed.skill, query)) continue;
       const body = includeBody && bytes ? bodyOf(bytes) : undefined;

@@ -38,8 +38,8 @@ const DESCRIPTION =
 
 export function searchTool({ cwd }: Settings): Tool {
   const form = { name: 'skills.search', title: 'Search Skills', description: DESCRIPTION, inputSchema: INPUT };
-  const tool = ownTool({ ...form, outputSchema: OUTPUT }, SearchInput, async ({ query, limit }, { names }, call) => {
-    const { total, hits } = await searchSkills(names.listed, query, limit, call.cancellation);
+  const tool = ownTool({ ...form, outputSchema: OUTPUT }, SearchInput, async ({ query, limit }, { names }) => {
+    const { total, hits } = await searchSkills(names.listed, query, limit);
     const results = hits.map(({ listed, score, excerpt }) => ({ ...summaryOf(listed, cwd), score, excerpt }));
     const best = hits.length < total ? `; the best ${hits.length}` : '';
     const head = `${counted(total, 'skill')} for "${echo(query)}"${best}`;
