@@ -104,9 +104,7 @@ export const MIN_RETRY_MS = 100; // Before a broken stream is taken up again, wh
 // --- http ---
 export const REQUEST_MS = 20_000; // For the headers and the body of a request; with the next one it stays under 30 seconds.
 export const REQUEST_CHECK_MS = 5000; // Between two checks of that.
-export const MAX_HEADER_BYTES = 16 * KIB; // Bytes of a request's headers. A token and a few names are the longest.
 export const IDLE_CONNECTION_MS = 65_000; // Longer than the minute of load balancers: they close an idle connection, and not we.
-export const MAX_CONNECTIONS = 4096; // Far above what the agents of one team open; each takes memory and a descriptor.
 export const KEEP_ALIVE_MS = 15_000; // Between two comments on an event stream: proxies close one that is silent for 30 seconds.
 export const MAX_SESSIONS = 1000; // Past it the one that was idle longest ends; its client gets 404 and opens another.
 export const SESSION_IDLE_MS = 30 * 60_000; // An agent is idle while its user thinks or lunches.

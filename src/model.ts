@@ -54,15 +54,11 @@ export interface SkillChild {
 export interface Manifest {
   /** The front matter as JSON values. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** Sorted by path. `dynamic`: made on demand by an upstream server, so that digests have no meaning. */
-  readonly files: readonly ManifestFile[] | 'dynamic';
-}
-
-export interface ManifestFile {
-  readonly path: string;
-  readonly size: number;
-  /** `sha256:` and 64 hexadecimal digits. */
-  readonly digest: string;
+  /**
+   * Sorted by path; a digest is `sha256:` and 64 hexadecimal digits. `dynamic`: made on demand by an upstream server, so that
+   * digests have no meaning.
+   */
+  readonly files: readonly { readonly path: string; readonly size: number; readonly digest: string }[] | 'dynamic';
 }
 
 /** A fault that was found while scanning: data, for people. */
@@ -147,12 +143,10 @@ export interface Source {
   readonly name: string;
   /** Returns the same object as last time when nothing has changed. */
   load(): Promise<Contribution>;
-  /** The directories that the last load listed; the same array while they are the same. */
+  /** The directories that the last load listed. */
   watched?(): readonly WatchedDirectory[];
   /** Called once, before the first load. The source calls `changed` when `load` would return something new. */
   onChange?(changed: (reason: string) => void): void;
-  /** Resolves when each upstream server behind this source is ready, or has failed once. */
-  settled?(): Promise<void>;
   /** The upstream servers behind this source. */
   status?(): readonly UpstreamStatus[];
   /** After the last response: ends what the source has started; resolves when that is done. */

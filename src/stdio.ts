@@ -5,7 +5,7 @@
  */
 import { optionsHelp } from './cli/help.ts';
 import { SERVE_WORDS, STDIO_OPTIONS } from './cli/options.ts';
-import { checkedValues, parseArguments, skillOptions, UsageError, type Values } from './cli/parse.ts';
+import { checkedValues, parseArguments, settingsIn, UsageError, type Values } from './cli/parse.ts';
 import { createStderrLog, explainTerminal, runProgram, serveUntilStopped, workingDirectory } from './cli/process.ts';
 import { settingsFrom } from './config.ts';
 import { LAST_MS } from './limits.ts';
@@ -27,7 +27,12 @@ void runProgram(() => {
 
 async function serve(values: Values<typeof STDIO_OPTIONS>): Promise<void> {
   const log = createStderrLog(values);
-  const settings = settingsFrom({ ...skillOptions(values), cwd: workingDirectory(), env: process.env, log });
+  const settings = settingsFrom({
+    ...settingsIn(values, STDIO_OPTIONS),
+    cwd: workingDirectory(),
+    env: process.env,
+    log,
+  });
   await serveUntilStopped(log, async (stop) => {
     explainTerminal(log);
     const server = createServer(settings, []);

@@ -31,12 +31,10 @@ export interface Refreshed {
   readonly before: Snapshot | undefined;
   /** The same object as `before` when nothing has changed. */
   readonly after: Snapshot;
-  readonly change: SkillChange;
+  /** How many skills differ. */
+  readonly change: Readonly<Record<'added' | 'changed' | 'removed', number>>;
   readonly milliseconds: number;
 }
-
-/** How many skills differ between two snapshots. */
-export type SkillChange = Readonly<Record<'added' | 'changed' | 'removed', number>>;
 
 export function createRegistry(sources: readonly Source[], settings: Settings): Registry {
   const filter = createFilter(settings);
@@ -117,7 +115,7 @@ function createLoader(source: Source): () => Promise<Contribution> {
   };
 }
 
-function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
+function compareSkills(before: Snapshot | undefined, after: Snapshot): Refreshed['change'] {
   if (before === after) return { added: 0, changed: 0, removed: 0 };
   const gone = new Set(before?.names.listed.map(({ skill }) => skill));
   const fresh = after.names.listed.filter(({ skill }) => !gone.delete(skill));

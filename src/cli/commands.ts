@@ -3,12 +3,12 @@
  * Leaves alone: what they do; the file of a command is loaded when the command is given.
  */
 import * as v from 'valibot';
-import { choice, list, OPTIONS, type SkillwireOptions, text, wholeNumber } from '../config.ts';
+import { choice, list, type SkillwireOptions, text, wholeNumber } from '../config.ts';
 import { DEFAULT_RESULTS, MAX_RESULTS } from '../limits.ts';
 import { DEFAULT_ADDRESS } from '../skillwire.ts';
 import type { Command } from './command.ts';
-import { flag, GENERAL_OPTIONS, type OptionTable, SERVE_WORDS, SKILL_OPTIONS, value, values } from './options.ts';
-import { skillOptions, type Values } from './parse.ts';
+import { flag, GENERAL_OPTIONS, type OptionTable, SERVE_WORDS, SKILL_OPTIONS, setting, value } from './options.ts';
+import { settingsIn, type Values } from './parse.ts';
 import { workingDirectory } from './process.ts';
 
 const HTTP_OPTIONS = {
@@ -19,16 +19,16 @@ const HTTP_OPTIONS = {
   ),
   host: value('HOST', 'Where http and sse listen.', v.optional(text, DEFAULT_ADDRESS.host)),
   port: value('N', 'Their port; 0 chooses a free one.', v.optional(wholeNumber(0, 65_535), DEFAULT_ADDRESS.port)),
-  'allow-host': values('H', 'Another host name of this server. Repeatable.', list(text)),
-  'allow-origin': values('O', 'A web origin whose pages may use the server. Repeatable.', list(text)),
+  'allow-host': value('H', 'Another host name of this server. Repeatable.', list(text)),
+  'allow-origin': value('O', 'A web origin whose pages may use the server. Repeatable.', list(text)),
   'no-auth': flag('Listen beyond this machine without a SKILLWIRE_TOKEN.'),
 } as const satisfies OptionTable;
 
 const HUB_OPTIONS = {
-  hub: flag('Serve the tools of the servers in .kode.json files too.'),
-  config: values('FILE', 'Also read MCP servers from this JSON file. Repeatable.', OPTIONS.configFiles),
-  'trust-project': flag("Let this project's .kode.json start its servers."),
-  'health-interval': value('MS', 'Between two health checks of a server.', OPTIONS.healthInterval),
+  hub: setting('hub', 'Serve the tools of the servers in .kode.json files too.'),
+  config: setting('configFiles', 'Also read MCP servers from this JSON file. Repeatable.', 'FILE'),
+  'trust-project': setting('trustProject', "Let this project's .kode.json start its servers."),
+  'health-interval': setting('healthInterval', 'Between two health checks of a server.', 'MS'),
 } as const satisfies OptionTable;
 
 /** What `serve` takes. The commands that look at skills take it too, so that they show what that server serves. */
@@ -53,17 +53,9 @@ export type SetupValues = Values<typeof SETUP_OPTIONS>;
 
 /** The values under the names of the library, and what else the server takes from this process. */
 export function allOptions(values: AllValues): SkillwireOptions {
-  return {
-    ...skillOptions(values),
-    hub: values.hub,
-    configFiles: values.config,
-    trustProject: values['trust-project'],
-    healthInterval: values['health-interval'],
-    // A hub over HTTP must not connect to itself.
-    ...(values.transport === 'stdio' ? {} : { address: `${bracketed(values.host)}:${values.port}` }),
-    cwd: workingDirectory(),
-    env: process.env,
-  };
+  // A hub over HTTP must not connect to itself.
+  const address = values.transport === 'stdio' ? {} : { address: `${bracketed(values.host)}:${values.port}` };
+  return { ...settingsIn(values, ALL_OPTIONS), ...address, cwd: workingDirectory(), env: process.env };
 }
 
 export const COMMANDS: readonly Command[] = [

@@ -7,38 +7,41 @@ import * as v from 'valibot';
 import { choice, flag as flagSchema, OPTIONS } from '../config.ts';
 
 export interface Option {
+  /** A boolean one takes no value, and turns its default around. */
   readonly type: 'string' | 'boolean';
-  readonly multiple?: true;
+  /** It can be given several times, and has a list of values. */
+  readonly multiple?: boolean;
   readonly short?: string;
   /** What the value is: N and MS are whole numbers, DIR and FILE paths, P patterns, TOOLS a list, `a|b` one of these. */
   readonly hint?: string;
   readonly help: string;
-  /** Of the value; of the list of all values for an option that can be given several times. */
   readonly schema: v.GenericSchema;
+  /** Its name in the library. */
+  readonly key?: keyof typeof OPTIONS;
 }
 
 export type OptionTable = Readonly<Record<string, Option>>;
 
 /** Which skills there are, and how they are served. */
 export const SKILL_OPTIONS = {
-  'skill-dir': values('DIR', 'Also serve the skills found here. Repeatable.', OPTIONS.skillDirs),
-  root: value('DIR', "The project's own skills; ./skills when it exists.", OPTIONS.root),
-  'no-default-dirs': flag('Leave out ./skills and the well-known directories.'),
-  'no-plugins': flag('Leave out the skills of installed plugins.'),
-  'plugins-file': value('FILE', 'Read installed plugins from here.', OPTIONS.pluginsFile),
-  'plugins-root': value('DIR', 'The directory that relative plugin paths start from.', OPTIONS.pluginsRoot),
-  include: values('P', 'Serve only what matches. Repeatable, comma separated.', OPTIONS.include),
-  exclude: values('P', 'Leave out what matches. Repeatable, comma separated.', OPTIONS.exclude),
-  dedupe: flag('Fold byte-identical copies of a skill into one.'),
-  'follow-symlinks': flag('Follow links out of the project too.'),
-  'refresh-interval': value('MS', 'Between two scans of the directories.', OPTIONS.refreshInterval),
-  'no-refresh': flag('Scan only at the start, and for skills.list and skills.search.'),
-  'no-watch': flag('Rely on the timer alone.'),
-  names: value('auto|plain|safe', 'Spelling of tool names; auto follows the client.', OPTIONS.names),
-  describe: value('auto|full|compact|list', "How skills are listed in the tool's description.", OPTIONS.describe),
-  'description-budget': value('N', 'Most characters of that; else what the client takes.', OPTIONS.descriptionBudget),
-  tools: value('TOOLS', 'Own tools to serve.', OPTIONS.tools),
-  'no-prompts': flag('Serve no prompts: neither skills nor those of servers.'),
+  'skill-dir': setting('skillDirs', 'Also serve the skills found here. Repeatable.', 'DIR'),
+  root: setting('root', "The project's own skills; ./skills when it exists.", 'DIR'),
+  'no-default-dirs': setting('scanDefaultDirs', 'Leave out ./skills and the well-known directories.'),
+  'no-plugins': setting('skipPlugins', 'Leave out the skills of installed plugins.'),
+  'plugins-file': setting('pluginsFile', 'Read installed plugins from here.', 'FILE'),
+  'plugins-root': setting('pluginsRoot', 'The directory that relative plugin paths start from.', 'DIR'),
+  include: setting('include', 'Serve only what matches. Repeatable, comma separated.', 'P'),
+  exclude: setting('exclude', 'Leave out what matches. Repeatable, comma separated.', 'P'),
+  dedupe: setting('dedupe', 'Fold byte-identical copies of a skill into one.'),
+  'follow-symlinks': setting('followSymlinks', 'Follow links out of the project too.'),
+  'refresh-interval': setting('refreshInterval', 'Between two scans of the directories.', 'MS'),
+  'no-refresh': setting('autoRefresh', 'Scan only at the start, and for skills.list and skills.search.'),
+  'no-watch': setting('watch', 'Rely on the timer alone.'),
+  names: setting('names', 'Spelling of tool names; auto follows the client.', 'auto|plain|safe'),
+  describe: setting('describe', "How skills are listed in the tool's description.", 'auto|full|compact|list'),
+  'description-budget': setting('descriptionBudget', 'Most characters of that; else what the client takes.', 'N'),
+  tools: setting('tools', 'Own tools to serve.', 'TOOLS'),
+  'no-prompts': setting('prompts', 'Serve no prompts: neither skills nor those of servers.'),
 } as const satisfies OptionTable;
 
 const LogLevel = v.optional(choice('error', 'warn', 'info', 'debug'), 'info');
@@ -57,14 +60,17 @@ export const STDIO_OPTIONS = { ...SKILL_OPTIONS, ...GENERAL_OPTIONS } as const;
 /** The words that mean "serve", for clients that were set up for a server with such a command. */
 export const SERVE_WORDS: readonly string[] = ['serve', 'mcp', 'mcp-server'];
 
+/** An option of the library; without a hint it takes no value. */
+export function setting<const K extends keyof typeof OPTIONS>(key: K, help: string, hint?: string) {
+  const schema = OPTIONS[key];
+  return hint === undefined ? { ...flag(help), key, schema } : { ...value(hint, help, schema), key };
+}
+
 export function flag(help: string, short?: string) {
   return { type: 'boolean', help, schema: flagSchema(false), ...(short === undefined ? {} : { short }) } as const;
 }
 
 export function value<S extends v.GenericSchema>(hint: string, help: string, schema: S) {
-  return { type: 'string', hint, help, schema } as const;
-}
-
-export function values<S extends v.GenericSchema>(hint: string, help: string, schema: S) {
-  return { ...value(hint, help, schema), multiple: true } as const;
+  const isRepeatable = Array.isArray(v.getDefault(schema)) && hint !== 'TOOLS';
+  return { type: 'string', multiple: isRepeatable, hint, help, schema } as const;
 }

@@ -6,7 +6,7 @@
 import { styleText } from 'node:util';
 import type { ListedSkill, Skill } from '../model.ts';
 import { printable, shorten, visibleLine } from '../text.ts';
-import { type GeneralValues, wantsNoColours } from './process.ts';
+import type { GeneralValues } from './process.ts';
 
 export type Style = 'bold' | 'red' | 'green';
 export type Output = ReturnType<typeof openOutput>;
@@ -15,7 +15,7 @@ export type Output = ReturnType<typeof openOutput>;
 export function openOutput(values: GeneralValues) {
   const { stdout } = process;
   const isTerminal = stdout.isTTY === true;
-  const isPlain = wantsNoColours(values) || !isTerminal;
+  const isPlain = values['no-color'] || Boolean(process.env.NO_COLOR) || !isTerminal;
   const width = stdout.columns || USUAL_WIDTH;
   const lines = (all: readonly string[]) => void stdout.write(all.map((line) => `${line}\n`).join(''));
   return {

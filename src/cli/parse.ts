@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import * as v from 'valibot';
 import type { SkillwireOptions } from '../config.ts';
 import { nearest } from '../skills/names.ts';
-import type { Option, OptionTable, STDIO_OPTIONS } from './options.ts';
+import type { Option, OptionTable } from './options.ts';
 
 /** A mistake on the command line: one line on stderr, exit 2. */
 export class UsageError extends Error {}
@@ -40,28 +40,9 @@ export function checkedValues<T extends OptionTable>(given: readonly GivenOption
   return Object.fromEntries(Object.entries(options).map(checked));
 }
 
-/** The values of the options that every server has, under the names of the library. */
-export function skillOptions(values: Values<typeof STDIO_OPTIONS>): SkillwireOptions {
-  return {
-    skillDirs: values['skill-dir'],
-    root: values.root,
-    scanDefaultDirs: !values['no-default-dirs'],
-    skipPlugins: values['no-plugins'],
-    pluginsFile: values['plugins-file'],
-    pluginsRoot: values['plugins-root'],
-    include: values.include,
-    exclude: values.exclude,
-    autoRefresh: !values['no-refresh'],
-    refreshInterval: values['refresh-interval'],
-    watch: !values['no-watch'],
-    dedupe: values.dedupe,
-    followSymlinks: values['follow-symlinks'],
-    names: values.names,
-    describe: values.describe,
-    descriptionBudget: values['description-budget'],
-    tools: values.tools,
-    prompts: !values['no-prompts'],
-  };
+/** The values that the library takes, under its names. */
+export function settingsIn<T extends OptionTable>(values: Values<T>, options: T): SkillwireOptions {
+  return Object.fromEntries(Object.entries(options).flatMap(([name, { key }]) => (key ? [[key, values[name]]] : [])));
 }
 
 /** The nearest of the known words, for the end of a message. */
@@ -85,8 +66,8 @@ function checkForm({ name, rawName, value, inlineValue }: GivenOption, options: 
 }
 
 /** What a text stands for. The schema refuses what it should not stand for. */
-function readText(text: string, { type, hint = '' }: Option): unknown {
-  if (type === 'boolean') return true;
+function readText(text: string, { type, hint = '', schema }: Option): unknown {
+  if (type === 'boolean') return !v.getDefault(schema);
   if (hint === 'TOOLS') return text.split(',').map((part) => part.trim());
   // Number() would also take blanks, fractions and hexadecimal digits.
   return ['N', 'MS'].includes(hint) && /^\d+$/.test(text) ? Number(text) : text;

@@ -4,10 +4,9 @@
  */
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { styleText } from 'node:util';
 import { codeOf } from '../files/stat.ts';
 import { MAX_UNREAD_LOG } from '../limits.ts';
-import { createLog, type Level, type Log, messageOf } from '../log.ts';
+import { createLog, type Log, messageOf } from '../log.ts';
 import { printable } from '../text.ts';
 import type { GENERAL_OPTIONS } from './options.ts';
 import { UsageError, type Values } from './parse.ts';
@@ -45,17 +44,13 @@ export function workingDirectory(): string {
   }
 }
 
-export const wantsNoColours = (values: GeneralValues) => values['no-color'] || Boolean(process.env.NO_COLOR);
-
 /** Lines are dropped while stderr is not read: the log never blocks the program. */
 export function createStderrLog(values: GeneralValues): Log {
   const { stderr } = process;
-  const isPlain = wantsNoColours(values) || !stderr.isTTY;
   const write = (line: string) => {
     if (stderr.writableLength < MAX_UNREAD_LOG) stderr.write(line);
   };
-  const paint = (level: Level) => (isPlain ? level : styleText(COLOURS[level], level));
-  return createLog(write, values.quiet ? 'error' : values['log-level'], paint);
+  return createLog(write, values.quiet ? 'error' : values['log-level']);
 }
 
 /** Runs `serve` until it ends by itself or a signal asks it to stop, then exits. */
@@ -107,5 +102,3 @@ function fail(message: string, code: 1 | 2): void {
 
 // On Windows a closed pipe is EOF.
 const READER_GONE = ['EPIPE', 'ECONNRESET', 'EOF'];
-
-const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as const satisfies Record<Level, string>;

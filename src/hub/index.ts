@@ -121,7 +121,6 @@ export function createHubSource(settings: Settings): Source {
     onChange(listener) {
       changed = listener;
     },
-    settled: upstreams.settled,
     status: upstreams.status,
     close: upstreams.close,
   };

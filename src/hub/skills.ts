@@ -97,7 +97,7 @@ function filesOf(server: SkillServer, listed: UpstreamSkill): SkillFiles {
   const { head, base, files: listedFiles } = listed;
 
   async function read(path: string, limit: number, call: Call | undefined): Promise<Buffer> {
-    const options = { timeout: server.config.timeout, cancellation: call?.cancellation };
+    const options = { timeout: server.config.timeout, cancellation: call?.cancellation() };
     // The entry as it is now: servers do not announce that a file has changed.
     const { skill } = await server.request('skills/get', { uri: `${base}/SKILL.md` }, options);
     const entry = skillFrom(isObject(skill) ? skill : {});

@@ -15,8 +15,8 @@ export interface Feature {
   /** As in the names of its methods, notifications and capabilities. */
   readonly name: 'tools' | 'prompts' | 'resources';
   readonly methods: readonly Method[];
-  /** What is listed, as data: a row for each item. A change of it is announced. */
-  contents(snapshot: Snapshot): readonly unknown[];
+  /** What is listed: a text or a definition for each item. A change of it is announced. */
+  contents(snapshot: Snapshot): readonly (string | object)[];
 }
 
 /** Files change at any time, and what they contain is this user's own. */

@@ -29,7 +29,7 @@ export function createResources(registry: Registry): Feature {
     name: 'resources',
     methods,
     contents: ({ uris, resources, templates }) => [
-      ...Array.from(uris, ([root, { id, skill }]) => [root, id, skill.name, skill.description]),
+      ...Array.from(uris, ([root, { id, skill }]) => [root, id, skill.name, skill.description].join('\n')),
       ...[...resources.values(), ...templates].map(({ definition }) => definition),
     ],
   };

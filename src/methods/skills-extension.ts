@@ -52,7 +52,7 @@ export function createSkillsExtension(registry: Registry, log: Log): readonly Me
     const rest = all.slice(indexAfter('skills', all, ([root]) => root, cursor));
     const skills: object[] = [];
     for (const [at, [root, { skill }]] of rest.entries()) {
-      if (call.cancellation.aborted) break;
+      if (call.cancellation().aborted) break;
       try {
         skills.push(await readEntry(root, skill, call));
       } catch (error) {
