@@ -32,6 +32,7 @@ export const MAX_STARS = 4; // Stars of a pattern: the time grows with a power o
 export const MAX_SUGGESTIONS = 5; // Suggestions for a misspelt name: more would not help a model to choose.
 export const MAX_COMPARED = 100; // Characters of a word that is compared by its edits: the time grows with the square.
 export const MAX_EDITS = 6; // Edits between a misspelt word and a suggestion: with more of them, another name was meant.
+export const MAX_ECHO = 200; // Characters of a name or path in a message: it may have thousands.
 export const MAX_REPORTED = 10; // Ids in one Problem: an ambiguous name may have thousands.
 
 // --- refresh ---

@@ -52,8 +52,8 @@ export interface SkillChild {
 }
 
 export interface Manifest {
-  /** The front matter as JSON values. */
-  readonly head: Readonly<Record<string, unknown>>;
+  /** The front matter as JSON values. Throws a FileError where that cannot be given. */
+  head(): Readonly<Record<string, unknown>>;
   /**
    * Sorted by path; a digest is `sha256:` and 64 hexadecimal digits. `dynamic`: made on demand by an upstream server, so that
    * digests have no meaning.

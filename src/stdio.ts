@@ -5,8 +5,8 @@
  */
 import { optionsHelp } from './cli/help.ts';
 import { SERVE_WORDS, STDIO_OPTIONS } from './cli/options.ts';
-import { checkedValues, parseArguments, settingsIn, UsageError, type Values } from './cli/parse.ts';
-import { createStderrLog, explainTerminal, runProgram, serveUntilStopped, workingDirectory } from './cli/process.ts';
+import { checkedValues, parseArguments, UsageError, type Values } from './cli/parse.ts';
+import { createStderrLog, explainTerminal, libraryOptions, runProgram, serveUntilStopped } from './cli/process.ts';
 import { settingsFrom } from './config.ts';
 import { LAST_MS } from './limits.ts';
 import { createServer } from './server.ts';
@@ -27,12 +27,7 @@ void runProgram(() => {
 
 async function serve(values: Values<typeof STDIO_OPTIONS>): Promise<void> {
   const log = createStderrLog(values);
-  const settings = settingsFrom({
-    ...settingsIn(values, STDIO_OPTIONS),
-    cwd: workingDirectory(),
-    env: process.env,
-    log,
-  });
+  const settings = settingsFrom({ ...libraryOptions(values, STDIO_OPTIONS), log });
   await serveUntilStopped(log, async (stop) => {
     explainTerminal(log);
     const server = createServer(settings, []);

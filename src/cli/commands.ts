@@ -8,8 +8,8 @@ import { DEFAULT_RESULTS, MAX_RESULTS } from '../limits.ts';
 import { DEFAULT_ADDRESS } from '../skillwire.ts';
 import type { Command } from './command.ts';
 import { flag, GENERAL_OPTIONS, type OptionTable, SERVE_WORDS, SKILL_OPTIONS, setting, value } from './options.ts';
-import { settingsIn, type Values } from './parse.ts';
-import { workingDirectory } from './process.ts';
+import type { Values } from './parse.ts';
+import { libraryOptions } from './process.ts';
 
 const HTTP_OPTIONS = {
   transport: value(
@@ -55,7 +55,7 @@ export type SetupValues = Values<typeof SETUP_OPTIONS>;
 export function allOptions(values: AllValues): SkillwireOptions {
   // A hub over HTTP must not connect to itself.
   const address = values.transport === 'stdio' ? {} : { address: `${bracketed(values.host)}:${values.port}` };
-  return { ...settingsIn(values, ALL_OPTIONS), ...address, cwd: workingDirectory(), env: process.env };
+  return { ...libraryOptions(values, ALL_OPTIONS), ...address };
 }
 
 export const COMMANDS: readonly Command[] = [

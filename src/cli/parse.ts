@@ -5,7 +5,6 @@
  */
 import { parseArgs } from 'node:util';
 import * as v from 'valibot';
-import type { SkillwireOptions } from '../config.ts';
 import { nearest } from '../skills/names.ts';
 import type { Option, OptionTable } from './options.ts';
 
@@ -38,11 +37,6 @@ export function checkedValues<T extends OptionTable>(given: readonly GivenOption
     return [name, parsed.output];
   };
   return Object.fromEntries(Object.entries(options).map(checked));
-}
-
-/** The values that the library takes, under its names. */
-export function settingsIn<T extends OptionTable>(values: Values<T>, options: T): SkillwireOptions {
-  return Object.fromEntries(Object.entries(options).flatMap(([name, { key }]) => (key ? [[key, values[name]]] : [])));
 }
 
 /** The nearest of the known words, for the end of a message. */

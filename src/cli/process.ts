@@ -4,11 +4,12 @@
  */
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { SkillwireOptions } from '../config.ts';
 import { codeOf } from '../files/stat.ts';
 import { MAX_UNREAD_LOG } from '../limits.ts';
 import { createLog, type Log, messageOf } from '../log.ts';
 import { printable } from '../text.ts';
-import type { GENERAL_OPTIONS } from './options.ts';
+import type { GENERAL_OPTIONS, OptionTable } from './options.ts';
 import { UsageError, type Values } from './parse.ts';
 
 export type GeneralValues = Values<typeof GENERAL_OPTIONS>;
@@ -42,6 +43,12 @@ export function workingDirectory(): string {
   } catch (error) {
     throw new UsageError(`cannot use the working directory, it may have been deleted (${messageOf(error)})`);
   }
+}
+
+/** The values that the library takes, under its names, and what else it takes from this process. */
+export function libraryOptions<T extends OptionTable>(values: Values<T>, options: T): SkillwireOptions {
+  const named = Object.entries(options).flatMap(([name, { key }]) => (key ? [[key, values[name]]] : []));
+  return { ...Object.fromEntries(named), cwd: workingDirectory(), env: process.env };
 }
 
 /** Lines are dropped while stderr is not read: the log never blocks the program. */

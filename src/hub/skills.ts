@@ -127,10 +127,8 @@ function filesOf(server: SkillServer, listed: UpstreamSkill): SkillFiles {
       return children;
     },
     async manifest() {
-      return {
-        head,
-        files: listedFiles === 'dynamic' ? listedFiles : listedFiles.map(({ uri: _uri, ...file }) => file),
-      };
+      const files = listedFiles === 'dynamic' ? listedFiles : listedFiles.map(({ uri: _uri, ...file }) => file);
+      return { files, head: () => head };
     },
   };
 }

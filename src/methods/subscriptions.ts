@@ -8,7 +8,7 @@
  * - between two notifications of one list are at least DEBOUNCE_MS.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Refreshed, Registry } from '../catalog/registry.ts';
+import type { Registry } from '../catalog/registry.ts';
 import { DEBOUNCE_MS } from '../limits.ts';
 import * as protocol from '../protocol/index.ts';
 import type { Feature } from './lists.ts';
@@ -33,14 +33,12 @@ export function createSubscriptions(registry: Registry, features: readonly Featu
     });
   }
 
-  registry.onRefresh((refreshed) => {
-    const { before, after } = refreshed;
+  registry.onRefresh(({ before, after, reason }) => {
     // Lists wait for the first snapshot, so nobody has seen anything that it could change.
     if (!before || before === after || subscribers.size === 0) return;
     const changed = features.filter((one) => !areSame(one.contents(before), one.contents(after)));
-    const reason = reasonOf(refreshed);
     for (const { wanted, due } of subscribers.values())
-      for (const { name } of changed) if (wanted.includes(name)) due.set(name, reason);
+      for (const { name } of changed) if (wanted.includes(name)) due.set(name, `list changed (${reason})`);
     if (!pause) notifyAll();
   });
 
@@ -115,10 +113,3 @@ function areSame(some: Contents, others: Contents): boolean {
 }
 
 const topicOf = (name: ListName) => `${name}ListChanged`;
-
-/** "2 added, 1 removed (watch)" */
-function reasonOf({ change: { added, changed, removed }, reason }: Refreshed): string {
-  const counts = Object.entries({ added, changed, removed }).filter(([, count]) => count > 0);
-  const what = counts.map(([word, count]) => `${count} ${word}`).join(', ');
-  return `${what || 'list changed'} (${reason})`;
-}

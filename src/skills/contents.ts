@@ -60,13 +60,7 @@ export class LocalFiles implements SkillFiles {
     if (look() !== before) throw changing();
     const skillFile = head;
     if (!skillFile) throw new FileError('missing', 'it has no SKILL.md of its own');
-    return {
-      files,
-      /** Parsed, and perhaps refused, only when it is wanted: copies are compared by their files alone. */
-      get head() {
-        return frontMatterOf(skillFile);
-      },
-    };
+    return { files, head: () => frontMatterOf(skillFile) };
   }
 
   /** The paths of all files, sorted. */

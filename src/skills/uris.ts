@@ -6,7 +6,7 @@
  */
 import { sep } from 'node:path';
 import { createPacer } from '../files/pace.ts';
-import { MAX_SEGMENTS, MAX_URI } from '../limits.ts';
+import { MAX_SEGMENTS } from '../limits.ts';
 import type { ListedSkill, Skill, Snapshot } from '../model.ts';
 import { compare } from '../text.ts';
 
@@ -46,7 +46,7 @@ export function uriOf(root: string, path: string): string {
 
 /** The skill of a URI, and the path in it; undefined when no skill has it, or the path is not a plain path. */
 export function skillPathAt({ uris }: Pick<Snapshot, 'uris'>, uri: string): SkillPath | undefined {
-  if (!uri.startsWith(SCHEME) || uri.length > MAX_URI) return undefined;
+  if (!uri.startsWith(SCHEME)) return undefined;
   const parts = uri.slice(SCHEME.length).split('/', MAX_SEGMENTS + 1);
   if (parts.length > MAX_SEGMENTS) return undefined;
   const segments = parts.map(decodeSegment);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALL_OPTIONS } from '../../src/cli/commands.ts';
 import type { Option } from '../../src/cli/options.ts';
-import { checkedValues, nearestOf, parseArguments, settingsIn, UsageError } from '../../src/cli/parse.ts';
+import { checkedValues, nearestOf, parseArguments, UsageError } from '../../src/cli/parse.ts';
+import { libraryOptions } from '../../src/cli/process.ts';
 import { type Settings, settingsFrom } from '../../src/config.ts';
 
 const read = (...argv: readonly string[]) => checkedValues(parseArguments(argv, ALL_OPTIONS).given, ALL_OPTIONS);
@@ -75,9 +76,13 @@ test('every option of the server reaches the settings; without any, they have th
     const value = hint.includes('|') ? hint.split('|').at(-1) : { TOOLS: 'read' }[hint];
     return type === 'boolean' ? [`--${name}`] : [`--${name}=${value ?? '777'}`];
   });
-  const settings = (argv: readonly string[]) => settingsFrom(settingsIn(read(...argv), ALL_OPTIONS));
+  const settings = (argv: readonly string[]) => settingsFrom(libraryOptions(read(...argv), ALL_OPTIONS));
   const textsOf = (one: Settings) => new Map(Object.entries(one).map(([key, value]) => [key, JSON.stringify(value)]));
-  const [standard, none, all] = [textsOf(settingsFrom({})), textsOf(settings([])), textsOf(settings(changed))];
+  const [standard, none, all] = [
+    textsOf(settingsFrom({ env: process.env })),
+    textsOf(settings([])),
+    textsOf(settings(changed)),
+  ];
   for (const [key, text] of none) assert.equal(text, standard.get(key), key);
   const same = [...all].filter(([key, text]) => text === none.get(key)).map(([key]) => key);
   assert.deepEqual(same, ['sources', 'cwd', 'home', 'env', 'log']);
