@@ -33,7 +33,6 @@ export const MAX_SUGGESTIONS = 5; // Suggestions for a misspelt name: more would
 export const MAX_COMPARED = 100; // Characters of a word that is compared by its edits: the time grows with the square.
 export const MAX_EDITS = 6; // Edits between a misspelt word and a suggestion: with more of them, another name was meant.
 export const MAX_ECHO = 200; // Characters of a name or path in a message: it may have thousands.
-export const MAX_REPORTED = 10; // Ids in one Problem: an ambiguous name may have thousands.
 
 // --- refresh ---
 export const REFRESH_MS = 30_000; // Between two timed refreshes: the contract's number.

@@ -172,7 +172,6 @@ export interface Names {
   readonly listed: readonly ListedSkill[];
   /** Without those that are shadowed: these are in the tool description and are prompts. */
   readonly visible: readonly ListedSkill[];
-  readonly problems: readonly Problem[];
   resolve(name: string): Resolution;
 }
 

@@ -46,7 +46,7 @@ export async function buildSnapshot(
     prompts,
     resources,
     templates: [...templates.values()],
-    problems: [...found, ...filter.problems(subjects, awaited), ...names.problems],
+    problems: [...found, ...filter.problems(subjects, awaited)],
   });
 }
 

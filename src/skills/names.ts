@@ -6,8 +6,8 @@
  */
 import leven from 'leven';
 import { createPacer } from '../files/pace.ts';
-import { MAX_COMPARED, MAX_EDITS, MAX_REPORTED, MAX_SUGGESTIONS } from '../limits.ts';
-import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
+import { MAX_COMPARED, MAX_EDITS, MAX_SUGGESTIONS } from '../limits.ts';
+import type { ListedSkill, Names, Skill } from '../model.ts';
 import { composed, visibleLine } from '../text.ts';
 
 /** The form in which names are compared: without case, outer blanks, invisible characters, or Unicode's other spellings. */
@@ -57,27 +57,20 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   };
 
   const listed: ListedSkill[] = [];
-  /** The ids of the skills that do not load by the name they were given. */
-  const losers = new Map<string, string[]>();
   for (const entry of entries.values()) {
     await pace();
     const { skill } = entry;
-    const key = nameKey(skill.name);
     const original = originalOf(entry);
     const inProject = skill.location === 'global' && byId.get(nameKey(`${skill.provider}@project:${skill.name}`));
     entry.isShadowed = inProject ? originalOf(inProject) !== original : false;
-    const found = find(key);
-    const isMeant = found.length === 1 && found[0] === entry;
-    if (isMeant && isOwn(skill)) entry.id = skill.name;
-    if (original !== entry) continue;
-    listed.push(entry);
-    if (!isMeant && isOwn(skill)) append(losers, key, entry.id);
+    const [meant, ...others] = find(nameKey(skill.name));
+    if (meant === entry && others.length === 0 && isOwn(skill)) entry.id = skill.name;
+    if (original === entry) listed.push(entry);
   }
   const visible = listed.filter(({ isShadowed }) => !isShadowed);
   return {
     listed,
     visible,
-    problems: Array.from(losers, ([key, ids]) => rivalry(key, find(key), ids)),
     resolve(name) {
       const key = nameKey(name);
       const found = find(key);
@@ -143,14 +136,6 @@ function createIds() {
 
 function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   if (!lists.get(key)?.push(item)) lists.set(key, [item]);
-}
-
-/** `found`: what the name means. `ids`: of the skills that do not load by it. */
-function rivalry(key: string, found: readonly ListedSkill[], ids: readonly string[]): Problem {
-  const rest = ids.length - MAX_REPORTED;
-  const shown = [...ids.slice(0, MAX_REPORTED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
-  const what = found.length > 1 ? `is ambiguous: ${shown}` : `means ${found[0]?.skill.file}, which shadows ${shown}`;
-  return { where: `name "${key}"`, what, hint: 'Use a full name, or exclude all but one of them.', mild: true };
 }
 
 /** By ids and by names; a word with a prefix is also looked for without it. */

@@ -98,7 +98,10 @@ test('the log says what is scanned and found, each refresh by the timer or with 
 test('--dedupe folds byte-identical copies, as long as they are, and only among skills that are served', async () => {
   let digest = 'x';
   const copy = (owner: string, own: () => string): Skill => {
-    const manifest = async (): Promise<Manifest> => ({ head: () => ({}), files: [{ path: 'a', size: 1, digest: own() }] });
+    const manifest = async (): Promise<Manifest> => ({
+      head: () => ({}),
+      files: [{ path: 'a', size: 1, digest: own() }],
+    });
     return sketch(owner, 'pdf', { bytes: Buffer.from('same'), files: { manifest } as Skill['files'] });
   };
   const skills = [copy('claude', () => 'x'), copy('codex', () => digest)];
