@@ -11,9 +11,9 @@ const toolOf = (name: string, run: Tool['run'] = () => says(name)): Tool => {
 };
 const namesIn = ({ result }: Answer): string[] => result.tools.map(({ name }: Answer) => name);
 
-test('our own tools come first, then those of sources, on one page, the same bytes in every session; a source takes no name', async (t) => {
+test('our own tools come first, then those of sources, the same bytes in every session; a source takes no name', async (t) => {
   const tools = [toolOf('skill', () => says('theirs')), toolOf('more'), toolOf('server:do.it'), toolOf('more')];
-  const { ask, modern, server } = startServer(t, FILES, {}, { tools });
+  const { ask, server } = startServer(t, FILES, {}, { tools });
   const own = ['skills.list', 'skill', 'skills.search', 'skills.read'];
   assert.deepEqual(namesIn(await ask('tools/list')), [...own, 'more', 'server:do.it']);
   const { result } = await ask('tools/call', { name: 'skill', arguments: { name: 'pdf' } });
@@ -25,12 +25,9 @@ test('our own tools come first, then those of sources, on one page, the same byt
     texts.add(JSON.stringify(received));
   }
   assert.equal(texts.size, 1);
-  assert.equal((await ask('tools/list', { cursor: 'x' })).error.code, -32602);
-  const { ttlMs, cacheScope } = (await modern('tools/list')).result;
-  assert.deepEqual([ttlMs, cacheScope], [0, 'private']);
 });
 
-test('every spelling of a tool answers every client; what is no call of a tool is -32602', async (t) => {
+test('every spelling of a tool answers every client', async (t) => {
   const long = `server:${'long.'.repeat(12)}name`;
   const { ask } = startServer(t, FILES, {}, { tools: [toolOf('server:do.it'), toolOf(long)] });
   const clients = ['unknown', 'claude-code', 'cursor-vscode'];
@@ -42,11 +39,4 @@ test('every spelling of a tool answers every client; what is no call of a tool i
       const { result } = await ask('tools/call', modernParams({ name, arguments: null }, client));
       assert.ok([long, 'server:do.it'].includes(result?.content[0].text), `${client} ${name}`);
     }
-  for (const [params, why] of [
-    [{ name: 'nope' }, 'unknown tool "nope"'],
-    [{}, 'name must be the name of a tool'],
-    [{ name: 'skill', arguments: [] }, 'arguments must be an object'],
-    [{ name: 'skill', arguments: 'pdf' }, 'arguments must be an object'],
-  ] as const)
-    assert.deepEqual((await ask('tools/call', params)).error, { code: -32602, message: `invalid params: ${why}` });
 });
