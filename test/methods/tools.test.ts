@@ -5,14 +5,14 @@ import { type Answer, createPeer, modernParams, startServer } from '../harness/s
 import { skillText } from '../harness/tree.ts';
 
 const FILES = { '.claude/skills/pdf/SKILL.md': skillText('pdf'), '.codex/skills/git/SKILL.md': skillText('git') };
-const says = (text: string) => ({ content: [{ type: 'text', text }] });
-const toolOf = (name: string, run: Tool['run'] = () => says(name)): Tool => {
-  return { definition: { name, inputSchema: { type: 'object' } }, run };
+const SAID = { type: 'text', text: 'theirs' };
+const toolOf = (name: string): Tool => {
+  return { definition: { name, inputSchema: { type: 'object' } }, run: () => ({ content: [SAID] }) };
 };
 const namesIn = ({ result }: Answer): string[] => result.tools.map(({ name }: Answer) => name);
 
-test('our own tools come first, then those of sources, the same bytes in every session; a source takes no name', async (t) => {
-  const tools = [toolOf('skill', () => says('theirs')), toolOf('more'), toolOf('server:do.it'), toolOf('more')];
+test('our own tools come first, then those of sources, which take no name of ours; every spelling can be called', async (t) => {
+  const tools = ['skill', 'more', 'server:do.it', 'more'].map(toolOf);
   const { ask, server } = startServer(t, FILES, {}, { tools });
   const own = ['skills.list', 'skill', 'skills.search', 'skills.read'];
   assert.deepEqual(namesIn(await ask('tools/list')), [...own, 'more', 'server:do.it']);
@@ -25,18 +25,7 @@ test('our own tools come first, then those of sources, the same bytes in every s
     texts.add(JSON.stringify(received));
   }
   assert.equal(texts.size, 1);
-});
-
-test('every spelling of a tool answers every client', async (t) => {
-  const long = `server:${'long.'.repeat(12)}name`;
-  const { ask } = startServer(t, FILES, {}, { tools: [toolOf('server:do.it'), toolOf(long)] });
-  const clients = ['unknown', 'claude-code', 'cursor-vscode'];
-  const lists = await Promise.all(clients.map((client) => ask('tools/list', modernParams({}, client))));
-  const spellings = new Set(lists.flatMap((list) => namesIn(list).slice(4)));
-  assert.equal(spellings.size, 5);
-  for (const client of clients)
-    for (const name of spellings) {
-      const { result } = await ask('tools/call', modernParams({ name, arguments: null }, client));
-      assert.ok([long, 'server:do.it'].includes(result?.content[0].text), `${client} ${name}`);
-    }
+  for (const client of ['unknown', 'claude-code'])
+    for (const name of ['server:do.it', 'server__do_it'])
+      assert.deepEqual((await ask('tools/call', modernParams({ name }, client))).result.content, [SAID]);
 });
