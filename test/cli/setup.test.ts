@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { CLIENTS, type SetupClient } from '../../src/cli/clients.ts';
+import { CLIENTS, foldersOf, type SetupClient } from '../../src/cli/clients.ts';
 import { withEntry } from '../../src/cli/setup.ts';
 import { PROGRAM, runCommand, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
@@ -50,46 +50,33 @@ for (const [name, client, before, after] of TEXTS)
 function makeHome(t: TestContext) {
   const tree = makeTree(t);
   const run = (args: readonly string[], env = {}) => runCommand(tree, ['setup', ...args], env);
-  return { tree, run, read: (name: string) => readFileSync(tree.at(name), 'utf8') };
+  const folders = foldersOf({ platform: process.platform, home: tree.at('home'), env: {} });
+  const fileOf = ({ files }: SetupClient) => files(folders).at(-1) ?? '';
+  return { tree, run, fileOf, read: (name: string) => readFileSync(tree.at(name), 'utf8') };
 }
 
-const NOT_LINUX = process.platform !== 'linux';
-// By client: its file below the home, and which of its own providers the entry leaves out.
-const FILES: Readonly<Record<string, readonly [file: string, exclude?: string]>> = {
-  'claude-code': ['.claude.json', '@claude'],
-  'claude-desktop': ['.config/Claude/claude_desktop_config.json'],
-  codex: ['.codex/config.toml', '@codex'],
-  cursor: ['.cursor/mcp.json', '@cursor'],
-  vscode: ['.config/Code/User/mcp.json', '@github,@copilot'],
-  gemini: ['.gemini/settings.json', '@gemini'],
-  zed: ['.config/zed/settings.json'],
-  opencode: ['.config/opencode/opencode.json', '@opencode'],
-  windsurf: ['.codeium/windsurf/mcp_config.json'],
-  copilot: ['.copilot/mcp-config.json', '@github,@copilot'],
-};
-
-test('without a client it lists all ten with their files', { skip: NOT_LINUX }, (t) => {
-  const { tree, run } = makeHome(t);
+test('without a client it lists all of them with their files', (t) => {
+  const { tree, run, fileOf } = makeHome(t);
   tree.write('home/.cursor/mcp.json', '{}');
-  const lines = Object.entries(FILES).map(([name, [file]]) => {
-    const state = name === 'cursor' ? '' : ' (does not exist)';
-    return `${name.padEnd(16)}${tree.at(`home/${file}`)}${state}\n`;
+  const lines = CLIENTS.map((one) => {
+    const state = one === CURSOR ? '' : ' (does not exist)';
+    return `${one.name.padEnd(16)}${fileOf(one)}${state}\n`;
   });
   assert.deepEqual(run([]), { status: 0, stdout: lines.join(''), stderr: '' });
 });
 
-test('it shows what --write puts there; the same entry again changes nothing', { skip: NOT_LINUX }, (t) => {
-  const { tree, run, read } = makeHome(t);
-  for (const [name, [path, exclude]] of Object.entries(FILES)) {
-    const [client, file] = [clientOf(name), tree.at(`home/${path}`)];
+test('it shows what --write puts there; the same entry again changes nothing', (t) => {
+  const { run, fileOf } = makeHome(t);
+  for (const client of CLIENTS) {
+    const [{ name, title, exclude }, file] = [client, fileOf(client)];
     const own = exclude === undefined ? [] : ['--exclude', exclude];
     const text = withEntry(client, '', client.entry(process.execPath, [PROGRAM, ...own]));
-    const said = (line: string) => ({ status: 0, stdout: `${client.title}: ${line}\n`, stderr: '' });
+    const said = (line: string) => ({ status: 0, stdout: `${title}: ${line}\n`, stderr: '' });
     assert.deepEqual(run([name]), said(`${file}\n\n${text}\n--write puts it there.`));
     assert.equal(existsSync(file), false);
-    assert.deepEqual(run([name, '--write']), said(`the entry is in ${file} now; restart ${client.title}`));
+    assert.deepEqual(run([name, '--write']), said(`the entry is in ${file} now; restart ${title}`));
     assert.deepEqual(run([name, '--write']), said(`the entry was in ${file} already`));
-    assert.deepEqual([read(`home/${path}`), existsSync(`${file}.bak`)], [text, false]);
+    assert.deepEqual([readFileSync(file, 'utf8'), existsSync(`${file}.bak`)], [text, false]);
   }
 });
 
