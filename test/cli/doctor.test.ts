@@ -52,17 +52,14 @@ test('with --hub every server is shown with its state, and each that needs mendi
     'home/.kode.json': JSON.stringify({ mcpServers: home }),
     '.kode.json': JSON.stringify({ mcpServers: { mine: dies } }),
   });
-  const { status, stdout } = runCommand(tree, ['doctor', '--hub']);
-  assert.equal(status, 1);
-  assert.equal(
-    stdout.slice(stdout.indexOf('Servers: ')).replaceAll(tree.path, '.'),
-    `Servers: 4
+  const { stdout } = runCommand(tree, ['doctor', '--hub']);
+  const report = `Servers: 4
   dies: failed: exited with code 3; its stderr says: one
     two\\u001b[2J (./home/.kode.json)
   mine: untrusted: not started, because this project is not trusted. Look at the file, then run: skillwire trust (./.kode.json)
   off: disabled: disabled in its entry (./home/.kode.json)
   unset: failed: command: the variable NOT_SET_AT_ALL is not set (./home/.kode.json)
 
-3 things to mend\n`,
-  );
+3 things to mend\n`;
+  assert.equal(stdout.slice(stdout.indexOf('Servers: ')).replaceAll(tree.path, '.'), report);
 });

@@ -19,7 +19,6 @@ const GOOD: readonly (readonly [name: string, argv: readonly string[], key: stri
   ['a short flag', ['-q'], 'quiet', true],
   ['short flags together', ['-qh'], 'help', true],
   ['a number', ['--port', '0'], 'port', 0],
-  ['the largest number', ['--refresh-interval', '2147483647'], 'refresh-interval', 2_147_483_647],
   ['a list of tools, with blanks', ['--tools', 'read, skill'], 'tools', ['read', 'skill']],
   ['an empty pattern, which matches nothing', ['--include', ''], 'include', ['']],
   ['patterns between commas', ['--include', 'a,{b,c}', '--include=d'], 'include', ['a', '{b,c}', 'd']],
@@ -37,15 +36,11 @@ const BAD: readonly (readonly [argv: readonly string[], message: string])[] = [
   [['--skill-dir'], '--skill-dir needs a value: DIR'],
   [['--skill-dir', '--root', 'x'], '--skill-dir needs a value: DIR'],
   [['--skill-dir', ''], '--skill-dir is empty'],
-  [['--plugins-file='], '--plugins-file is empty'],
-  [['--refresh-interval', '99999999999'], '--refresh-interval must be a whole number from 1 to 2147483647'],
   [['--refresh-interval', '-5'], '--refresh-interval needs a value: MS'],
   [['--port', '65536'], '--port must be a whole number from 0 to 65535'],
   [['--port', '0x10'], '--port must be a whole number from 0 to 65535'],
-  [['--description-budget', '1.5'], '--description-budget must be a whole number from 200 to 2147483647'],
   [['--describe', ''], '--describe must be one of auto, full, compact, list'],
   [['--tools', 'skill,lst'], '--tools must be a list of skill, list, search, read'],
-  [['--include', 'ok,a*b*c*d*e*'], '--include has a pattern with over 4 stars'],
 ];
 for (const [argv, message] of BAD)
   test(`refused: ${argv.join(' ').slice(0, 40)}`, () => assert.throws(() => read(...argv), new UsageError(message)));
@@ -63,12 +58,9 @@ test('every option of the server reaches the settings; without any, they have th
   });
   const settings = (argv: readonly string[]) => settingsFrom(libraryOptions(read(...argv), ALL_OPTIONS));
   const textsOf = (one: Settings) => new Map(Object.entries(one).map(([key, value]) => [key, JSON.stringify(value)]));
-  const [standard, none, all] = [
-    textsOf(settingsFrom({ env: process.env })),
-    textsOf(settings([])),
-    textsOf(settings(changed)),
-  ];
+  const standard = textsOf(settingsFrom({ env: process.env }));
+  const none = textsOf(settings([]));
   for (const [key, text] of none) assert.equal(text, standard.get(key), key);
-  const same = [...all].filter(([key, text]) => text === none.get(key)).map(([key]) => key);
+  const same = [...textsOf(settings(changed))].filter(([key, text]) => text === none.get(key)).map(([key]) => key);
   assert.deepEqual(same, ['sources', 'cwd', 'home', 'env', 'log']);
 });

@@ -39,7 +39,7 @@ const listen = modern('subscriptions/listen');
 const chunked = { 'transfer-encoding': 'chunked' };
 const blank = Buffer.alloc(MAX_LINE + 1, ' ');
 const longest = Buffer.concat([blank, Buffer.from(JSON.stringify(hello.body))]).subarray(-MAX_LINE);
-const ROWS: readonly (readonly [what: string, status: number, Ask])[] = [
+const ROWS: readonly (readonly [what: string, status: number, Ask, path?: string])[] = [
   ['JSON of any case and parameter', 200, { ...hello, headers: { 'content-type': 'Application/JSON; charset=UTF-8' } }],
   ['not a message', 400, { raw: '7' }],
   ['an empty body', 400, { raw: '', verb: 'POST' }],
@@ -53,13 +53,16 @@ const ROWS: readonly (readonly [what: string, status: number, Ask])[] = [
   ['no stream, but the method streams', 406, { ...listen, headers: { ...listen.headers, accept: 'application/json' } }],
   ['no stream for a GET', 406, { headers: { accept: 'application/json' } }],
   ['no session', 400, legacy('echo')],
+  ['another verb', 405, { ...hello, verb: 'PUT' }],
   ['a preflight from nowhere', 405, { verb: 'OPTIONS' }],
+  ['another path', 404, hello, '/mcp/'],
 ];
 
 test('what is no message over HTTP is refused with a status and a reason, and the next one is read', async (t) => {
-  const { url } = await startHttp(t);
-  for (const [what, expected, options] of ROWS) {
-    const { status, json } = await ask(url, options);
+  const { at } = await startHttp(t);
+  for (const [what, expected, options, path = '/mcp'] of ROWS) {
+    const { status, json, headers } = await ask(at(path), options);
     assert.deepEqual([status, typeof json.error?.message], [expected, expected === 200 ? 'undefined' : 'string'], what);
+    assert.equal(headers.allow, expected === 405 ? 'GET, POST, DELETE' : undefined, what);
   }
 });

@@ -32,18 +32,6 @@ test('access is checked before every path and verb, and only a page of an allowe
   }
 });
 
-test('a verb that a path does not serve is 405 with those that it does, another path is 404', async (t) => {
-  const { at } = await startHttp(t);
-  for (const [verb, path, status, allow] of [
-    ['PUT', '/mcp', 405, 'GET, POST, DELETE'],
-    ['POST', '/sse', 405, 'GET'],
-    ['POST', '/mcp/', 404, undefined],
-  ] as const) {
-    const reply = await ask(at(path), { ...hello, verb });
-    assert.deepEqual([reply.status, reply.headers.allow], [status, allow], `${verb} ${path}`);
-  }
-});
-
 test('health is the state and nothing else: 503 before it is ready and while it stops; a fault is a 500', async (t) => {
   let isReady = () => false;
   const { at, url, called, close, faults } = await startHttp(t, { isReady: () => isReady() });
