@@ -19,7 +19,6 @@ test('--quiet says nothing but errors, --log-level how much else', async (t) => 
   const tree = makeTree(t, { 'skills/bad/SKILL.md': 'x', 'skills/pdf/SKILL.md': skillText('pdf') });
   for (const [options, said] of [
     ['--quiet', /^$/],
-    ['--log-level error', /^$/],
     ['--log-level warn', /^skillwire: warn: .*there is no front matter\n$/],
     ['--log-level info', /scanning[\s\S]*warn[\s\S]*ready[\s\S]*stopped/],
   ] as const) {

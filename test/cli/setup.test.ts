@@ -91,13 +91,8 @@ test('a client can start what was written; paths after -- become absolute, and n
   const [, shown = ''] = /\n\n(\{[\s\S]*\})\n\n/.exec(stdout) ?? [];
   const { command, args } = JSON.parse(read('home/.codeium/windsurf/mcp_config.json')).mcpServers.skillwire;
   assert.deepEqual(JSON.parse(shown).mcpServers.skillwire, { command, args });
-  assert.deepEqual(
-    [command, ...args],
-    [
-      ...[process.execPath, PROGRAM, '-q', '--skill-dir', tree.at('more'), `--root=${tree.at('home/b')}`],
-      ...['--include=*', '--no-default-dirs', '--plugins-file', odd],
-    ],
-  );
+  const absolute = `-q --skill-dir ${tree.at('more')} --root=${tree.at('home/b')} --include=*`;
+  assert.equal(args.join(' '), `${PROGRAM} ${absolute} --no-default-dirs --plugins-file ${odd}`);
   const program = startProgram(t, { tree: makeTree(t), args: args.slice(1) });
   assert.deepEqual(await program.names(), ['pdf']);
 });
@@ -105,8 +100,7 @@ test('a client can start what was written; paths after -- become absolute, and n
 test('a file is replaced with a backup, its mode and the link to it', (t) => {
   const { tree, run, read } = makeHome(t);
   const before = '{\n  "theme": "dark"\n}\n';
-  tree.write('home/dotfiles/mcp.json', before);
-  chmodSync(tree.at('home/dotfiles/mcp.json'), 0o666);
+  chmodSync(tree.write('home/dotfiles/mcp.json', before), 0o666);
   tree.link('home/.cursor/mcp.json', '../dotfiles/mcp.json');
   assert.equal(run(['cursor', '--write']).status, 0);
   assert.ok(lstatSync(tree.at('home/.cursor/mcp.json')).isSymbolicLink());
@@ -120,7 +114,6 @@ test('a file that cannot be edited is left alone: the entry is printed, one line
   const { tree, run } = makeHome(t);
   for (const [before, why] of [
     ['{ // mine\n}', 'it is not plain JSON (it has a comment, a fault, or a spelling that would be lost)'],
-    ['{"mcpServers":{"skillwire":{}}}', 'it has another entry "skillwire"'],
     [Buffer.from('{"a":"\xe9"}', 'latin1'), 'it is not UTF-8'],
   ] as const) {
     const file = tree.write('home/.cursor/mcp.json', before);
@@ -147,7 +140,7 @@ test('a mistake is one line and exit 2', (t) => {
     [['--write'], /name the client: claude-code, .*copilot/],
     [['--', '--hub'], /name the client/],
     [['codex', '--hub'], /setup has no option --hub; options of the server come after --/],
-    [['codex', '--', '--skil-dir', 'x'], /unknown option --skil-dir; did you mean --skill-dir\?/],
+    [['codex', '--', '--skil-dir', 'x'], /unknown option --skil-dir/],
     [['codex', '--', 'serve'], /unexpected argument "serve" after --/],
     [['codex', '--', '--transport', 'http'], /leave out --transport/],
     [['codex', '--', '-h'], /leave out .*--help/],

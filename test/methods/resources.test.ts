@@ -83,34 +83,28 @@ test('what cannot be read is an error with the URI, -32603 and logged when it is
   assert.deepEqual(logged, ['unreadable', 'changing']);
 });
 
-test('every directory of a skill can be read, in pages', async (t) => {
-  const list = async () =>
-    Array.from({ length: PAGE + 1 }, (_, n) => ({ name: `${n}`, kind: 'file' as const, size: n }));
+test('every directory of a skill can be read, in pages, and so can what is above the skills', async (t) => {
+  const list = async () => Array.from({ length: PAGE + 1 }, (_, n) => ({ name: `${n}`, kind: 'file' as const }));
   const skills = ['many', 'more'].map((name) => sketch('far@mcp', name, { files: { list } as unknown as SkillFiles }));
-  const { eras, tree, ask } = startServer(t, PDF, {}, { skills });
-  tree.write('.claude/skills/pdf/void/x', '');
-  tree.remove('.claude/skills/pdf/void/x');
-  const directory = (name: string) => ({ uri: `skill://claude/${name}`, name, mimeType: 'inode/directory' });
-  const below = (name: string) => ({ ...directory(`pdf/${name}`), name });
+  const { ask } = startServer(t, PDF, {}, { skills });
+  const childrenOf = async (uri: unknown, cursor?: string) => {
+    const { result, error } = await ask('resources/directory/read', { uri, cursor });
+    return result ?? error.code;
+  };
+  const directory = (uri: string, name: string) => ({ uri, name, mimeType: 'inode/directory' });
   const size = PDF['.claude/skills/pdf/SKILL.md'].length;
   const skillFile = { ...about('skill://claude/pdf/SKILL.md', 'pdf', 'pdf', 'Work with PDF files'), size };
   const file = { uri: 'skill://claude/pdf/ref/a%20b.md', name: 'a b.md', mimeType: 'text/markdown', size: 6 };
-  const wrong = ['skill://claude/pdf/SKILL.md', 'skill://claude/pdf/', 'skill://cursor', 'file:///tmp', 7];
-  const table: readonly (readonly [uri: unknown, children?: readonly object[]])[] = [
-    ['skill://claude/pdf', [skillFile, below('ref'), below('void')]],
-    ['skill://claude/pdf/ref', [file]],
-    ['skill://claude/pdf/void', []],
-    ['skill://claude', [directory('pdf')]],
-    ...wrong.map((uri) => [uri] as const),
-  ];
-  for (const speak of eras)
-    for (const [uri, children] of table) {
-      const { result, error } = await speak('resources/directory/read', { uri });
-      assert.deepEqual([result?.resources, error?.code], [children, children ? undefined : -32602], String(uri));
-    }
-  const page = async (uri: string, cursor?: string) => ask('resources/directory/read', { uri, cursor });
-  const { resources, nextCursor } = (await page('skill://far/many')).result;
-  const rest = (await page('skill://far/many', nextCursor)).result.resources;
-  assert.deepEqual([resources.length, rest.length], [PAGE, 1]);
-  assert.equal((await page('skill://far/more', nextCursor)).error.code, -32602);
+  for (const [uri, ...resources] of [
+    ['skill://claude', directory('skill://claude/pdf', 'pdf')],
+    ['skill://claude/pdf', skillFile, directory('skill://claude/pdf/ref', 'ref')],
+    ['skill://claude/pdf/ref', file],
+  ])
+    assert.deepEqual(await childrenOf(uri), { resources });
+  for (const uri of ['skill://claude/pdf/SKILL.md', 'skill://claude/pdf/', 'skill://cursor', 'file:///tmp', 7])
+    assert.equal(await childrenOf(uri), -32602, String(uri));
+  const { resources, nextCursor } = await childrenOf('skill://far/many');
+  const rest = await childrenOf('skill://far/many', nextCursor);
+  assert.deepEqual([resources.length, rest.resources.length, rest.nextCursor], [PAGE, 1, undefined]);
+  assert.equal(await childrenOf('skill://far/more', nextCursor), -32602, 'a cursor is that of its directory');
 });

@@ -9,7 +9,7 @@ import { openEventStream } from '../../../src/transports/http/streams.ts';
 import { eventually } from '../../harness/http.ts';
 import { mockTimers } from '../../harness/timers.ts';
 
-/** A stream to a client that does not read until `read` is called, which gives a function for what it has read. */
+/** A stream to a client that does not read. */
 async function start(t: TestContext) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -17,6 +17,7 @@ async function start(t: TestContext) {
   t.after(() => server.close().closeAllConnections());
   client.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'); // Some are dropped.
   const [, response] = await once(server, 'request');
+  /** The client reads from now on; gives what it has read. */
   const read = () => {
     let text = '';
     client.on('data', (chunk) => (text += chunk));
