@@ -22,9 +22,11 @@ const LENIENT =
 
 const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...findings: readonly string[]])[] = [
   ['a good file', head()],
-  ['every key of the specification', head('license: MIT', 'compatibility: any', 'allowed-tools: Read Bash(git:*)')],
+  [
+    'every key of the specification',
+    head('license: MIT', 'compatibility: x', 'allowed-tools: A', 'metadata:', '  v: "1"'),
+  ],
   ['keys of well-known hosts', head('argument-hint: "[file]"', 'disable-model-invocation: true', 'model: x')],
-  ['texts below metadata', head('metadata:', '  version: "1.0"')],
   ['CRLF and a block scalar', '---\r\nname: pdf\r\ndescription: |\r\n  two\r\n  lines\r\n---\r\n'],
   ['no front matter', '# pdf\n', '1 error: there is no front matter'],
   ['front matter without an end', '---\nname: pdf\n', '1 error: front matter is not closed'],
@@ -37,7 +39,6 @@ const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...finding
   ['a colon below a comment', `<!-- note -->\n${about('use: this')}`, NOT_FIRST, `4 ${LENIENT}`],
   ['bytes that are not UTF-8', Buffer.from(`${head()}\xe9`, 'latin1'), '1 error: it is not UTF-8'],
   ['a key that nobody knows', head('author: me'), `4 ${NO_KEY} "author"; ${OWN_KEY}`],
-  ['a key of every object', head('toString: x'), `4 ${NO_KEY} "toString"; ${OWN_KEY}`],
   ['a misspelt key', head('licence: MIT'), `4 ${NO_KEY} "licence"; did you mean license?`],
   ['capitals', named('My Skill'), `2 error: name "My Skill" ${BAD_NAME}`, `2 error: name "My Skill" ${OTHER_NAME}`],
   ['another name', '---\ndescription: x\nname: doc\n---\n', `3 error: name "doc" ${OTHER_NAME}`],

@@ -38,7 +38,6 @@ test('files are where the system and the environment say', () => {
     ['darwin', {}, 'zed', '/h/.config/zed/settings.json'],
     ['win32', { APPDATA: '/a' }, 'vscode', '/a/Code/User/mcp.json'],
     ['win32', { APPDATA: '/a' }, 'zed', '/a/zed/settings.json'],
-    ['win32', { APPDATA: '/a' }, 'opencode', '/h/.config/opencode/opencode.json'],
     ['linux', { CLAUDE_CONFIG_DIR: '/c' }, 'claude-code', '/c/.claude.json'],
     ['linux', { CODEX_HOME: '/c' }, 'codex', '/c/config.toml'],
     ['linux', { COPILOT_HOME: '/c' }, 'copilot', '/c/mcp-config.json'],

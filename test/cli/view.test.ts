@@ -72,12 +72,13 @@ test('show prints a skill byte for byte, or one line that says why a name loads 
 
 test('search finds what has all words, best first, and fails when nothing has', (t) => {
   const tree = makeTree(t, FILES);
-  const found = runCommand(tree, ['search', 'form', 'fill', '--limit', '1']);
+  const { status, stdout } = runCommand(tree, ['search', 'form', 'fill']);
+  assert.equal(status, 0);
   const lines = /^1 skill for "form fill"\n\npdf {2}custom\n {2}Fills forms\. .*…\n {2}… .*Fill the form\..* …\n$/;
-  assert.match(found.stdout, lines);
+  assert.match(stdout, lines);
   const { query, total, results } = JSON.parse(runCommand(tree, ['search', 'web', '--limit=1', '--json']).stdout);
   assert.deepEqual([query, total, results.length, results[0].score], ['web', 2, 1, 1]);
-  const none = { status: 1, stdout: '0 skills for "nowhere-to-be-found"\n', stderr: '' };
-  assert.deepEqual([found.status, runCommand(tree, ['search', 'nowhere-to-be-found'])], [0, none]);
-  for (const words of [' ', 'x'.repeat(501)]) assert.equal(runCommand(tree, ['search', words]).status, 2);
+  const none = { status: 1, stdout: '0 skills for "nowhere"\n', stderr: '' };
+  assert.deepEqual(runCommand(tree, ['search', 'nowhere']), none);
+  assert.equal(runCommand(tree, ['search', ' ']).status, 2);
 });

@@ -62,21 +62,17 @@ test('a skill that the extension does not allow is left out, which the log says 
   }
 });
 
-test('a page begins behind the last one, also when all of that are gone; a cursor is that of its list', async (t) => {
-  const skillOf = (name: string) => {
+test('skills/list has pages, each behind the last entry of the one before', async (t) => {
+  const skills = Array.from({ length: SKILLS_PAGE + 1 }, (_, n) => {
+    const name = `s${1000 + n}`;
     const manifest = async () => ({ head: () => ({ name, description: 'd' }), files: [] });
     return sketch('far@mcp', name, { files: { manifest } as unknown as SkillFiles });
-  };
-  const all = Array.from({ length: SKILLS_PAGE + 1 }, (_, n) => skillOf(`s${1000 + n}`));
-  let skills = all;
-  const { ask, refresh } = startServer(t, {}, {}, () => ({ skills }));
+  });
+  const { ask } = startServer(t, {}, {}, { skills });
   const { nextCursor: cursor, ...first } = (await ask('skills/list')).result;
-  skills = all.slice(SKILLS_PAGE);
-  await refresh('test');
-  const rest = (await ask('skills/list', { cursor })).result;
-  assert.deepEqual([first.skills.length, rest.nextCursor], [SKILLS_PAGE, undefined]);
-  const uris = rest.skills.map(({ uri }: Answer) => uri);
+  const { skills: rest, nextCursor } = (await ask('skills/list', { cursor })).result;
+  const uris = rest.map(({ uri }: Answer) => uri);
+  assert.deepEqual([first.skills.length, nextCursor], [SKILLS_PAGE, undefined]);
   assert.deepEqual(uris, [`skill://far/s${1000 + SKILLS_PAGE}/SKILL.md`]);
-  assert.equal((await ask('skills/list', { cursor: 'x' })).error.code, -32602);
-  assert.equal((await ask('resources/list', { cursor })).error.code, -32602);
+  assert.equal((await ask('resources/list', { cursor })).error.code, -32602, 'a cursor is that of its list');
 });

@@ -10,12 +10,9 @@ const tableOf = (names: readonly string[]) => {
 const withHash = (front: string, name: string) => `${front}_${hashOf(name)}`;
 
 const SPELLINGS: readonly (readonly [name: string, spelling: string])[] = [
-  ['skill', 'skill'],
   ['skills.list', 'skills_list'],
-  ['server:tool', 'server__tool'],
   ['my.db:drop', 'my_db__drop'],
   ['数据分析', withHash('____', '数据分析')],
-  ['My Notes', withHash('My_Notes', 'My Notes')],
   ['claude@global:pdf', withHash('claude_global__pdf', 'claude@global:pdf')],
   ['x'.repeat(64), 'x'.repeat(64)],
   ['x'.repeat(65), withHash('x'.repeat(55), 'x'.repeat(65))],

@@ -64,13 +64,11 @@ test('a call that is cancelled, running or not, gets no reply and sends nothing 
 test('`read` says which session a text needs, and whether its answer is a stream', () => {
   const rows: readonly (readonly [name: string, message: unknown, session: string, streams?: boolean])[] = [
     ['a handshake', call(1, 'initialize'), 'new'],
-    ['a legacy request', call(1, 'ping'), 'existing'],
     ['a legacy notification', notice('initialize'), 'existing'],
     ['a response', { jsonrpc: '2.0', id: 1, result: {} }, 'existing'],
     ['a stream', call(1, 'listen', modernParams()), 'none', true],
     ['a notification that is called like one', notice('listen', modernParams()), 'none'],
     ['no message', 7, 'none'],
-    ['an empty batch', [], 'none'],
     ['a handshake in a batch', [call(1, 'initialize')], 'existing'],
     ['eras mixed', [call(1, 'ping'), call(2, 'ping', modernParams())], 'none'],
   ];

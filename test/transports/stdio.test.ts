@@ -13,9 +13,7 @@ const line = (id: number | string, method: string) => `${JSON.stringify({ jsonrp
 const cancelling = (id: number) => `{"jsonrpc":"2.0","method":"cancelled","params":{"id":${id}}}\n`;
 const range = (count: number, first = 0) => Array.from({ length: count }, (_, at) => first + at);
 const lines = (count: number, method: string, first = 0) =>
-  range(count, first)
-    .map((id) => line(id, method))
-    .join('');
+  Array.from({ length: count }, (_, at) => line(first + at, method)).join('');
 /** An output whose client reads nothing. */
 const deaf = () => new Writable({ highWaterMark: 1024, write() {} });
 

@@ -36,12 +36,13 @@ test('Host and Origin are compared whole', () => {
   assert.throws(() => createAccess(local).checkNames({}), { status: 403 });
 });
 
-test('a page of an allowed origin may send every header that it asks for, and read the id of its session', () => {
+test('only a page of an allowed origin may read the response, and it may send every header that it asks for', () => {
+  const { checkNames } = createAccess({ ...local, ...pages });
   const asked = { 'access-control-request-headers': 'mcp-session-id, mcp-param-region' };
-  const headers = { host: 'localhost', origin: 'https://app.example.com', ...asked };
-  const cors = createAccess({ ...local, ...pages }).checkNames(headers);
+  const cors = checkNames({ host: 'localhost', origin: 'https://app.example.com', ...asked });
   assert.equal(cors?.get('access-control-allow-headers'), 'mcp-session-id, mcp-param-region');
   assert.match(cors?.get('access-control-expose-headers') ?? '', /mcp-session-id/);
+  assert.equal(checkNames({ host: 'localhost', origin: 'http://localhost:1' }), undefined);
 });
 
 test('only the exact token is accepted', () => {
