@@ -4,10 +4,7 @@ import { PROGRAM, runCommand, STDIO_PROGRAM, startProgram } from '../harness/pro
 import { makeTree, skillText } from '../harness/tree.ts';
 
 test('"serve" serves until the input ends; so does an alias, which the stdio program knows too', async (t) => {
-  for (const [entry, word] of [
-    [PROGRAM, 'serve'],
-    [STDIO_PROGRAM, 'mcp'],
-  ] as const) {
+  for (const [word, entry] of Object.entries({ serve: PROGRAM, mcp: STDIO_PROGRAM })) {
     const program = startProgram(t, { tree: makeTree(t), args: [word], entry });
     await program.handshake();
     assert.equal(await program.end(), 0);

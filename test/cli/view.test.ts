@@ -16,18 +16,16 @@ const FILES = {
 
 test('list shows what an agent is told of, --all the hidden copies too', (t) => {
   const tree = makeTree(t, FILES);
-  const [head, first = '', ...rest] = runCommand(tree, ['list']).stdout.trimEnd().split('\n');
-  assert.match(first, /^pdf {9}custom {4}custom {4}Fills forms\. At length\..*…$/);
-  assert.equal(first.length, 100);
-  assert.deepEqual(
-    [head, ...rest],
-    [
-      'NAME        PROVIDER  LOCATION  DESCRIPTION',
-      'claude:pdf  claude    project   Of the project',
-      'codex:web   codex     project   About web',
-      'cursor:web  cursor    project   Another web',
-      'docs:xlsx   claude    plugin    xlsx of docs',
-    ],
+  const { stdout } = runCommand(tree, ['list']);
+  assert.equal(Math.max(...stdout.split('\n').map((line) => line.length)), 100);
+  assert.equal(
+    stdout.replace(/At length.*…/, '…'),
+    `NAME        PROVIDER  LOCATION  DESCRIPTION
+pdf         custom    custom    Fills forms. …
+claude:pdf  claude    project   Of the project
+codex:web   codex     project   About web
+cursor:web  cursor    project   Another web
+docs:xlsx   claude    plugin    xlsx of docs\n`,
   );
   const { skills } = JSON.parse(runCommand(tree, ['list', '--all', '--json']).stdout);
   const hidden = skills.filter((one: { readonly shadowed: boolean }) => one.shadowed);

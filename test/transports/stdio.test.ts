@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
@@ -98,25 +97,23 @@ test('what cannot be read is answered, until the client has 4 MiB unread; then n
   await served;
 });
 
-test('100,000 pipelined requests and a real process that reads slowly: every answer comes, and few wait in memory', async () => {
-  const slow = `let lines = 0, chunks = 0;
-    process.stdin.on('data', (chunk) => {
-      for (const byte of chunk) lines += byte === 10;
-      if (++chunks % 60 > 0) return;
-      process.stdin.pause();
-      setTimeout(() => process.stdin.resume(), 5);
-    }).on('end', () => console.log(lines));`;
-  const reader = spawn(process.execPath, ['-e', slow], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const { input, served } = open(reader.stdin);
-  let most = 0;
+test('100,000 pipelined requests and a client that reads slowly: every answer comes, and few wait in memory', async () => {
+  let [answers, most] = [0, 0];
+  const output = new Writable({
+    highWaterMark: 1024,
+    writev(chunks, done) {
+      answers += chunks.filter(({ chunk }) => String(chunk) === '\n').length;
+      setTimeout(done, 1);
+    },
+  });
+  const { input, served } = open(output);
   for (let first = 0; first < 100_000; first += 1000) {
     if (!input.write(lines(1000, 'ping', first))) await once(input, 'drain');
-    most = Math.max(most, reader.stdin.writableLength + input.readableLength);
+    most = Math.max(most, output.writableLength + input.readableLength);
   }
   input.end();
   await served;
-  reader.stdin.end();
-  assert.equal(String(await reader.stdout.toArray()), '100000\n');
+  assert.equal(answers, 100_000);
   assert.ok(most < 1024 * 1024, `${most} bytes waited`);
 });
 

@@ -20,10 +20,7 @@ test('access is checked before every path and verb, and a page of an allowed ori
     }
   }
   // Neither the preflight nor a refusal has a token; the page must be able to read both.
-  for (const [verb, expected] of [
-    ['OPTIONS', 200],
-    ['POST', 401],
-  ] as const) {
+  for (const [verb, expected] of Object.entries({ OPTIONS: 200, POST: 401 })) {
     const { status, headers } = await ask(url, { verb, headers: { origin: PAGE } });
     assert.deepEqual([status, headers['access-control-allow-origin']], [expected, PAGE], verb);
   }
