@@ -84,7 +84,6 @@ test('files are reported as FILE:LINE: what, each once, and errors alone fail', 
   assert.deepEqual(run(), [1, low, nowhere, deep, '4 files checked: 2 errors, 1 warning']);
   tree.remove('a/nowhere');
   assert.deepEqual(run('a', 'a/good/SKILL.md', 'links'), [0, low, '2 files checked: 0 errors, 1 warning']);
-  assert.deepEqual(run('links'), [0, '1 file checked: 0 errors, 0 warnings']);
   assert.deepEqual(run('b', 'c'), [1, none, deep, '1 file checked: 2 errors, 0 warnings']);
   const { stdout } = runCommand(tree, ['check', 'b', '--json']);
   const finding = { file: deep.split(':')[0], line: 1, level: 'error', message: 'there is no front matter' };
@@ -93,11 +92,12 @@ test('files are reported as FILE:LINE: what, each once, and errors alone fail', 
 
 test('a path that cannot be checked is a usage error, a directory that cannot be read a finding', async (t) => {
   const tree = makeTree(t, { 'x.txt': 'x', 'a/pdf/SKILL.md': skillText('pdf'), 'a/shut/pdf/SKILL.md': 'x' });
-  for (const [word, why] of [
-    ['nowhere', 'nowhere does not exist'],
-    ['x.txt', 'x.txt is neither a directory nor a SKILL.md'],
-    ['', 'a path is empty'],
-  ] as const)
+  const mistakes = {
+    no: 'no does not exist',
+    'x.txt': 'x.txt is neither a directory nor a SKILL.md',
+    '': 'a path is empty',
+  };
+  for (const [word, why] of Object.entries(mistakes))
     assert.equal(runCommand(tree, ['check', word]).stderr, `skillwire: ${why} (see --help)\n`);
   chmodSync(tree.at('a/shut'), 0);
   const program = startProgram(t, { tree, args: ['check', 'a'], through: WITHOUT_PRIVILEGE });

@@ -55,18 +55,13 @@ function makeHome(t: TestContext) {
   return { tree, run, fileOf, read: (name: string) => readFileSync(tree.at(name), 'utf8') };
 }
 
-test('without a client it lists all of them with their files', (t) => {
-  const { tree, run, fileOf } = makeHome(t);
-  tree.write('home/.cursor/mcp.json', '{}');
-  const lines = CLIENTS.map((one) => {
-    const state = one === CURSOR ? '' : ' (does not exist)';
-    return `${one.name.padEnd(16)}${fileOf(one)}${state}\n`;
-  });
-  assert.deepEqual(run([]), { status: 0, stdout: lines.join(''), stderr: '' });
-});
-
-test('it shows what --write puts there; the same entry again changes nothing', (t) => {
+test('it shows what --write puts there; the same entry again changes nothing; without a client it lists all files', (t) => {
   const { run, fileOf } = makeHome(t);
+  const listed = (state: string) => {
+    const lines = CLIENTS.map((client) => `${client.name.padEnd(16)}${fileOf(client)}${state}\n`);
+    return { status: 0, stdout: lines.join(''), stderr: '' };
+  };
+  assert.deepEqual(run([]), listed(' (does not exist)'));
   for (const client of CLIENTS) {
     const [{ name, title, exclude }, file] = [client, fileOf(client)];
     const own = exclude === undefined ? [] : ['--exclude', exclude];
@@ -78,6 +73,7 @@ test('it shows what --write puts there; the same entry again changes nothing', (
     assert.deepEqual(run([name, '--write']), said(`the entry was in ${file} already`));
     assert.deepEqual([readFileSync(file, 'utf8'), existsSync(`${file}.bak`)], [text, false]);
   }
+  assert.deepEqual(run([]), listed(''));
 });
 
 test('a client can start what was written; paths after -- become absolute, and nothing that a terminal obeys is shown', async (t) => {

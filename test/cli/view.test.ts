@@ -40,10 +40,12 @@ test('list says what is wrong in one line, and why when it has nothing to show',
   for (const [options, said] of [
     ['--hub', /^skillwire: 1 problem; see skillwire doctor --hub\n$/],
     ['--quiet', /^$/],
-    ['--no-default-dirs', /^skillwire: nothing to list; see skillwire doctor\n$/],
     ['--include nope', /^skillwire: nothing to list with these --include and --exclude; see skillwire doctor\n/],
     ['--include nope', /\nskillwire: filter "nope": matches nothing\. /],
-    ['--no-default-dirs --skill-dir no', /\/no: .*\. Correct --skill-dir, or create the directory\.\n$/],
+    [
+      '--no-default-dirs --skill-dir no',
+      /^skillwire: nothing to list; .*\n.*\/no: .*\. Correct --skill-dir, or create the directory\.\n$/,
+    ],
   ] as const)
     assert.match(runCommand(tree, ['list', ...options.split(' ')]).stderr, said);
 });

@@ -13,18 +13,14 @@ const FILES = {
   '.agents/skills/My Notes/SKILL.md': skillText('My Notes', 'Odd but fine'),
 };
 const greet = { definition: { name: 'server:greet', arguments: [] }, get: () => ({ messages: [] }) };
-const promptOf = (name: string, description: string) => ({ name, title: name, description });
 
 test('every visible skill is a prompt with the text that loading gives, beside the prompts of sources', async (t) => {
   const { ask, eras } = startServer(t, FILES, {}, { prompts: [greet] });
-  const own = [
-    promptOf('My Notes', 'Odd but fine'),
-    promptOf('claude:pdf', 'Work with PDF files'),
-    promptOf('codex:pdf', 'Another'),
-  ];
+  const own = { 'My Notes': 'Odd but fine', 'claude:pdf': 'Work with PDF files', 'codex:pdf': 'Another' };
+  const definitions = Object.entries(own).map(([name, description]) => ({ name, title: name, description }));
   for (const speak of eras) {
-    assert.deepEqual((await speak('prompts/list')).result.prompts, [...own, greet.definition]);
-    for (const { name, description } of own) {
+    assert.deepEqual((await speak('prompts/list')).result.prompts, [...definitions, greet.definition]);
+    for (const { name, description } of definitions) {
       const { result } = await speak('prompts/get', { name });
       const loaded = (await speak('tools/call', { name: 'skill', arguments: { name } })).result.content[0];
       assert.deepEqual([result.description, result.messages], [description, [{ role: 'user', content: loaded }]]);

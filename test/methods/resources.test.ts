@@ -25,11 +25,8 @@ const templateOf = (start: string): Template => ({
 });
 
 test('resources/list has the SKILL.md of each skill and the resources of sources, sorted by URI', async (t) => {
-  const files = {
-    ...PDF,
-    'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'Shadowed'),
-    '.agents/skills/Not Lawful/SKILL.md': skillText('Not Lawful', 'Odd'),
-  };
+  const shadowed = { 'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'Shadowed') };
+  const files = { ...PDF, ...shadowed, '.agents/skills/Not Lawful/SKILL.md': skillText('Not Lawful', 'Odd') };
   const { eras } = startServer(t, files, {}, { resources: [memo], templates: [templateOf('t://')] });
   for (const ask of eras) {
     assert.deepEqual((await ask('resources/list')).result.resources, [
@@ -75,8 +72,7 @@ test('what cannot be read is an error with the URI, -32603 and logged when it is
   ];
   for (const [uri, code, message] of table) {
     const { error } = await ask('resources/read', { uri });
-    assert.equal(error.code, code, String(uri));
-    assert.ok(error.data === undefined || error.data.uri === uri);
+    assert.deepEqual([error.code, error.data?.uri ?? uri], [code, uri]);
     assert.match(error.message, message);
   }
   const logged = lines.flatMap((line) => /error: resources\/read failed: .*it is (\w+)/.exec(line)?.[1] ?? []);

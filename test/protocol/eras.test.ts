@@ -19,7 +19,6 @@ test('the body decides the era; a header counts only when it names what no legac
     ['initialize with a named version', true, 'initialize', meta()],
     ['initialize', false, 'initialize', {}],
     ['a method that only the modern era has', true, 'server/discover', {}],
-    ['another one', true, 'subscriptions/listen', {}],
     ['anything else', false, 'tools/list', { _meta: { other: 1 } }],
     ['a legacy header', false, 'tools/list', {}, LEGACY],
     ['a modern header', true, 'tools/list', {}, NEWEST],
@@ -36,30 +35,25 @@ test('a modern envelope is judged in the order that the specification gives', ()
   const all = { 'mcp-protocol-version': NEWEST, 'mcp-method': 'tools/call', 'mcp-name': 'a' };
   const v999 = { ...all, 'mcp-protocol-version': 'v999' };
   const call = (version?: unknown) => ({ name: 'a', ...meta(version) });
-  const rows: readonly (readonly [name: string, Params, Headers | undefined, code?: number, why?: string])[] = [
+  const rows: readonly (readonly [name: string, Params, Headers | undefined, code?: number, why?: RegExp])[] = [
     ['complete', call(), undefined],
     ['complete, with headers', call(), all],
     ['a name in base64', call(), { ...all, 'mcp-name': '=?base64?YQ==?=' }],
-    ['no version', { _meta: { [META.capabilities]: {} } }, undefined, -32602, 'protocolVersion"] is missing'],
-    ['a version that is a number', call(3), undefined, -32602, 'must be text'],
-    ['no capabilities', { _meta: { [META.version]: NEWEST } }, undefined, -32602, 'clientCapabilities"] is missing'],
-    ['an unknown version', call('v999'), undefined, -32022, 'protocol version "v999"'],
-    ['an unknown version, in both', call('v999'), v999, -32022, 'protocol version "v999"'],
-    ['another version in the header', call(), v999, -32020, 'MCP-Protocol-Version'],
-    ['another method in the header', call(), { ...all, 'mcp-method': 'x' }, -32020, 'Mcp-Method'],
-    ['another name in the header', call(), { ...all, 'mcp-name': 'b' }, -32020, 'Mcp-Name'],
+    ['no version', { _meta: { [META.capabilities]: {} } }, undefined, -32602, /protocolVersion"] is missing/],
+    ['a version that is a number', call(3), undefined, -32602, /must be text/],
+    ['no capabilities', { _meta: { [META.version]: NEWEST } }, undefined, -32602, /clientCapabilities"] is missing/],
+    ['an unknown version, in both', call('v999'), v999, -32022, /protocol version "v999"/],
+    ['another version in the header', call(), v999, -32020, /MCP-Protocol-Version/],
+    ['another method in the header', call(), { ...all, 'mcp-method': 'x' }, -32020, /Mcp-Method/],
+    ['another name in the header', call(), { ...all, 'mcp-name': 'b' }, -32020, /Mcp-Name/],
   ];
   const session = createSession(() => {});
-  for (const [name, params, headers, code, why = ''] of rows) {
+  for (const [name, params, headers, code, why] of rows) {
     const readHeader = reader(headers);
     const open = () => modern.open({ kind: 'request', id: 1, method: 'tools/call', params }, session, readHeader);
     const peer = { client: undefined, version: NEWEST, anyStructure: true, readHeader };
     if (code === undefined) assert.deepEqual(open(), peer, name);
-    else
-      assert.throws(open, ({ code: own, httpStatus, message }: RpcError) => {
-        assert.deepEqual([own, httpStatus, message.includes(why)], [code, 400, true], `${name}: ${message}`);
-        return true;
-      });
+    else assert.throws(open, { code, httpStatus: 400, message: why }, name);
   }
 });
 

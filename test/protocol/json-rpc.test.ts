@@ -19,7 +19,6 @@ const NO_ERROR = { code: -32603, message: 'an error without a message', data: un
 const MEMBERS: readonly (readonly [name: string, members: string, message: unknown])[] = [
   ['a request', '"id":1,"method":"m","params":{"a":1}', request(1, { a: 1 })],
   ['a text id', '"id":"1","method":"m"', request('1')],
-  ['an empty id', '"id":"","method":"m"', request('')],
   ['an id beyond 2^53', '"id":9007199254740992,"method":"m"', refused(null, 'id must be text or a whole number')],
   ['params that are a list', '"id":1,"method":"m","params":[]', NO_PARAMS],
   ['a notification', '"method":"m"', NOTICE],

@@ -41,7 +41,6 @@ const longest = Buffer.concat([blank, Buffer.from(JSON.stringify(hello.body))]).
 const ROWS: readonly (readonly [what: string, status: number, Ask, path?: string])[] = [
   ['JSON of any case and parameter', 200, { ...hello, headers: { 'content-type': 'Application/JSON; charset=UTF-8' } }],
   ['an empty body', 400, { raw: '', verb: 'POST' }],
-  ['an empty batch', 400, { raw: '[]' }],
   ['a batch without a session', 400, { raw: '[{"jsonrpc":"2.0","id":1,"method":"echo"}]' }],
   ['a body over the limit', 413, { raw: blank }],
   ['one that did not announce its length', 413, { raw: blank, headers: chunked }],
