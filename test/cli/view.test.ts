@@ -18,15 +18,13 @@ test('list shows what an agent is told of, --all the hidden copies too', (t) => 
   const tree = makeTree(t, FILES);
   const { stdout } = runCommand(tree, ['list']);
   assert.equal(Math.max(...stdout.split('\n').map((line) => line.length)), 100);
-  assert.equal(
-    stdout.replace(/At length.*…/, '…'),
-    `NAME        PROVIDER  LOCATION  DESCRIPTION
+  const table = `NAME        PROVIDER  LOCATION  DESCRIPTION
 pdf         custom    custom    Fills forms. …
 claude:pdf  claude    project   Of the project
 codex:web   codex     project   About web
 cursor:web  cursor    project   Another web
-docs:xlsx   claude    plugin    xlsx of docs\n`,
-  );
+docs:xlsx   claude    plugin    xlsx of docs\n`;
+  assert.equal(stdout.replace(/At length.*…/, '…'), table);
   const { skills } = JSON.parse(runCommand(tree, ['list', '--all', '--json']).stdout);
   const hidden = skills.filter((one: { readonly shadowed: boolean }) => one.shadowed);
   const directory = tree.at('home/.claude/skills/pdf');
@@ -42,10 +40,8 @@ test('list says what is wrong in one line, and why when it has nothing to show',
     ['--quiet', /^$/],
     ['--include nope', /^skillwire: nothing to list with these --include and --exclude; see skillwire doctor\n/],
     ['--include nope', /\nskillwire: filter "nope": matches nothing\. /],
-    [
-      '--no-default-dirs --skill-dir no',
-      /^skillwire: nothing to list; .*\n.*\/no: .*\. Correct --skill-dir, or create the directory\.\n$/,
-    ],
+    ['--no-default-dirs', /^skillwire: nothing to list; see skillwire doctor\n$/],
+    ['--no-default-dirs --skill-dir no', /\/no: .*\. Correct --skill-dir, or create the directory\.\n$/],
   ] as const)
     assert.match(runCommand(tree, ['list', ...options.split(' ')]).stderr, said);
 });

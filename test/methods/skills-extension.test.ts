@@ -11,14 +11,7 @@ const head = (name: string, more: string) => `---\nname: ${name}\ndescription: d
 test('how long a result may be kept is said to modern clients', async (t) => {
   const { ask, modern } = startServer(t, { '.claude/skills/all/SKILL.md': skillText('all') });
   const params = { uri: 'skill://claude/all/SKILL.md' };
-  for (const method of [
-    'skills/list',
-    'skills/get',
-    'resources/read',
-    'resources/list',
-    'prompts/list',
-    'tools/list',
-  ]) {
+  for (const method of ['skills/list', 'skills/get', 'resources/list', 'resources/read', 'prompts/list']) {
     const { ttlMs, cacheScope } = (await modern(method, params)).result;
     assert.deepEqual([ttlMs, cacheScope], [0, 'private'], method);
     assert.equal('ttlMs' in (await ask(method, params)).result, false, method);

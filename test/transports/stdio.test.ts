@@ -41,10 +41,9 @@ function open(output?: Writable, lastMs = 10_000) {
   };
   const era = protocol.legacyEra({ methods, notifications: [cancelled] });
   const input = new PassThrough();
-  const served = serveStdio(
-    protocol.createDispatcher([era], () => {}),
-    { input, output: output ?? reading, stop: new AbortController().signal, lastMs, onLast: () => state.onLast++ },
-  );
+  const dispatcher = protocol.createDispatcher([era], () => {});
+  const options = { input, output: output ?? reading, stop: new AbortController().signal, lastMs };
+  const served = serveStdio(dispatcher, { ...options, onLast: () => state.onLast++ });
   const messages = () => (written.join('').match(/.+/g) ?? []).map((text) => JSON.parse(text));
   const release = () => {
     for (const one of releases.splice(0)) one();
