@@ -22,10 +22,7 @@ const LENIENT =
 
 const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...findings: readonly string[]])[] = [
   ['a good file', head()],
-  [
-    'every key of the specification',
-    head('license: M', 'compatibility: x', 'allowed-tools: A', 'metadata: { v: "1" }'),
-  ],
+  ['every key there is', head('license: M', 'compatibility: x', 'allowed-tools: A', 'metadata: { v: "1" }')],
   ['keys of well-known hosts', head('argument-hint: "[file]"', 'disable-model-invocation: true', 'model: x')],
   ['CRLF and a block scalar', '---\r\nname: pdf\r\ndescription: |\r\n  two\r\n  lines\r\n---\r\n'],
   ['no front matter', '# pdf\n', '1 error: there is no front matter'],

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLIENTS, foldersOf } from '../../src/cli/clients.ts';
+import type { Environment } from '../../src/config.ts';
 
-type Variables = Readonly<Record<string, string>>;
-
-const files = (platform: string, env: Variables = {}) => {
+const files = (platform: string, env: Environment = {}) => {
   const folders = foldersOf({ platform, home: '/h', env });
   return Object.fromEntries(CLIENTS.map((client) => [client.name, client.files(folders).at(-1)]));
 };
@@ -33,7 +32,7 @@ test('every client gets the entry that it understands, in its own file', () => {
 });
 
 test('files are where the system and the environment say', () => {
-  const rows: readonly (readonly [platform: string, env: Variables, name: string, file: string])[] = [
+  const rows: readonly (readonly [platform: string, env: Environment, name: string, file: string])[] = [
     ['darwin', {}, 'vscode', '/h/Library/Application Support/Code/User/mcp.json'],
     ['darwin', {}, 'zed', '/h/.config/zed/settings.json'],
     ['win32', { APPDATA: '/a' }, 'vscode', '/a/Code/User/mcp.json'],

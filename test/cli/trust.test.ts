@@ -6,6 +6,7 @@ import { environmentOf, PROGRAM, runCommand } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const RECORD = 'home/.config/skillwire/trust.json';
+const skip = !existsSync('/dev/full');
 
 test('everything that will be started is shown as the file has it, then recorded', (t) => {
   const servers = { one: { command: 'run\u001b[2J', env: { KEY: '${SECRET}' } }, two: { url: 'http://x' } };
@@ -17,9 +18,7 @@ test('everything that will be started is shown as the file has it, then recorded
   assert.ok(existsSync(tree.at(RECORD)));
 });
 
-test('what cannot be shown or does not exist is not trusted: one line, exit 1', {
-  skip: !existsSync('/dev/full'),
-}, (t) => {
+test('what cannot be shown or does not exist is not trusted: one line, exit 1', { skip }, (t) => {
   const tree = makeTree(t);
   const missing = runCommand(tree, ['trust']);
   assert.deepEqual([missing.status, missing.stdout], [1, '']);

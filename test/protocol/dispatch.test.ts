@@ -44,8 +44,9 @@ test('a fault of a method, a handler or a transport is that of its own call; `an
 });
 
 test('a call that is cancelled, running or not, gets no reply and sends nothing more; its id is free at once', async () => {
+  let ran = 0;
   const { sendRaw, received } = open({
-    late: () => assert.fail('it ran'),
+    late: () => ({ nth: ++ran }),
     slow: (_params, { cancellation, notify }) =>
       new Promise((done) => {
         notify('before', {});
@@ -58,7 +59,7 @@ test('a call that is cancelled, running or not, gets no reply and sends nothing 
   for (const id of [1, 2]) await sendRaw(call(id, 'ping'));
   await Promise.all(calls);
   const shown = received.map(({ method, id, result }) => method ?? [id, result]);
-  assert.deepEqual(shown, ['before', [1, {}], [2, {}], ['2', {}]]);
+  assert.deepEqual([ran, ...shown], [0, 'before', [1, {}], [2, {}], ['2', {}]]);
 });
 
 test('`read` says which session a text needs, and whether its answer is a stream', () => {

@@ -35,11 +35,8 @@ function open(output?: Writable, lastMs = 10_000) {
   };
   const all = Object.entries({ held, listen: held, ping: () => ({}), big, noisy });
   const methods = all.map(([name, run]) => ({ name, run, streams: name === 'listen' }));
-  const cancelled: protocol.NotificationHandler = {
-    name: 'cancelled',
-    run: ({ id }, session) => protocol.cancel(session, id as number),
-  };
-  const era = protocol.legacyEra({ methods, notifications: [cancelled] });
+  const stop: protocol.NotificationHandler['run'] = ({ id }, session) => protocol.cancel(session, id as number);
+  const era = protocol.legacyEra({ methods, notifications: [{ name: 'cancelled', run: stop }] });
   const input = new PassThrough();
   const dispatcher = protocol.createDispatcher([era], () => {});
   const options = { input, output: output ?? reading, stop: new AbortController().signal, lastMs };

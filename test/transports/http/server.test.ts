@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { REQUEST_CHECK_MS, REQUEST_MS } from '../../../src/limits.ts';
-import { ask, eventually, hello, modern, startHttp } from '../../harness/http.ts';
+import { ask, eventually, hello, legacy, modern, openSession, startHttp } from '../../harness/http.ts';
 
 const PAGE = 'https://app.example.com';
 const post = (lines: string, body: string) =>
@@ -39,7 +39,7 @@ test('health is the state and nothing else: 503 before it is ready and while it 
   assert.match(String(faults), /broken/);
   isReady = () => true;
   assert.equal(await health(), '200 {"state":"ready"}');
-  const asking = ask(url, modern('wait'));
+  const asking = ask(url, { ...legacy('wait'), headers: await openSession(url) });
   const { answer } = await called();
   const closed = close();
   assert.equal(await health(), '503 {"state":"stopping"}');
