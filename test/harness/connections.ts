@@ -109,10 +109,10 @@ export async function startWeb(t: TestContext, about: About, port = 0) {
     const exchange = { verb, path, method: String(method), id, body, headers, response, json, event };
     exchanges.push(exchange);
     if (await about(exchange)) return;
+    const result = RESULTS[String(method)];
     if (id === undefined || method === '') response.writeHead(verb === 'GET' ? 405 : 202).end();
-    else if (method === 'ping' || method === 'tools/call') json(200, { id, result: method === 'ping' ? {} : DONE });
-    else if (method !== 'initialize') json(200, { id, error: { code: -32601, message: `unknown ${method}` } });
-    else json(200, { id, result: LEGACY }, { 'mcp-session-id': `session-${++sessions}` });
+    else if (result === undefined) json(200, { id, error: { code: -32601, message: `unknown ${method}` } });
+    else json(200, { id, result }, method === 'initialize' ? { 'mcp-session-id': `session-${++sessions}` } : {});
   });
   await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
   const stop = () =>
@@ -131,6 +131,13 @@ export const LEGACY = {
   capabilities: { tools: { listChanged: true } },
   serverInfo: { name: 'web', version: '1' },
 };
+/** What a server in this process answers by itself. It has the tool `one`. */
+const RESULTS: Readonly<Record<string, object>> = {
+  initialize: LEGACY,
+  ping: {},
+  'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+  'tools/call': DONE,
+};
 
 export const httpTarget = ({ href: url }: URL, headers = {}, fallback = false) =>
   ({ kind: 'http', url, headers, fallback }) as const;
@@ -146,7 +153,7 @@ export function sseServer(
     if (verb === 'GET') stream = exchange;
     if (verb === 'GET') return exchange.event(`event: endpoint\ndata: ${endpoint}\n\n`);
     accept(exchange);
-    if (id !== undefined && method !== '') stream?.event({ id, result: method === 'initialize' ? LEGACY : DONE });
+    if (id !== undefined && method !== '') stream?.event({ id, result: RESULTS[method] ?? DONE });
     return true;
   };
   return { about, stream: () => stream };

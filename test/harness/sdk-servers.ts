@@ -91,10 +91,7 @@ export async function makeV2Factory() {
 }
 
 /** Any handler as a server on a port of its own. */
-export async function startHandler(
-  t: TestContext,
-  handler: (request: IncomingMessage, response: ServerResponse) => unknown,
-) {
+async function startHandler(t: TestContext, handler: (request: IncomingMessage, response: ServerResponse) => unknown) {
   const server = createServer((request, response) => void handler(request, response));
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
   t.after(() => {
@@ -122,7 +119,7 @@ export async function startV1Web(t: TestContext) {
     await makeV1().connect(transport as Parameters<Server['connect']>[0]);
     return transport.handleRequest(request, response);
   }
-  const web = await startHandler(t, (request, response) => {
+  return startHandler(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
     if (pathname === '/mcp') return streamable(request, response);
     const stream = streams.get(searchParams.get('sessionId') ?? '');
@@ -132,7 +129,6 @@ export async function startV1Web(t: TestContext) {
     streams.set(transport.sessionId, transport);
     return makeV1().connect(transport);
   });
-  return { ...web, sessions };
 }
 
 /** Of both eras. */
