@@ -1,14 +1,13 @@
 /**
- * The Skills extension on the built program: what it declares, a host that verifies each byte, at rest and while skills are
- * edited, the SDK's own SkillsClient, and ways out of a skill. The rules for one entry: test/methods/skills-extension.test.ts.
+ * The Skills extension on the built program: what it declares, a host that verifies each byte, the SDK's own SkillsClient,
+ * and ways out of a skill. The rules for one entry: test/methods/skills-extension.test.ts.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, symlinkSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
 import * as harness from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -61,160 +60,82 @@ const LISTED = {
   'skill://claude/pdf/sub/other/SKILL.md': 1,
 };
 
-async function listAll(ask: harness.Ask): Promise<readonly Answer[]> {
-  const { result, error } = await ask('skills/list');
+async function listAll({ request }: harness.Program): Promise<readonly Answer[]> {
+  const { result, error } = await request('skills/list');
   assert.equal(error ?? result.nextCursor, undefined, JSON.stringify(error));
   return result.skills;
 }
 
 const uriOf = ({ uri }: Answer): string => uri;
-const digestOf = (bytes: string | Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-/** Reads every file of an entry; counts those whose bytes are, and are not, exactly those that the entry describes. */
-async function verify(ask: harness.Ask, entry: Answer): Promise<{ verified: number; refused: number }> {
+/** Reads every file of an entry, whose bytes must be exactly those that the entry describes. */
+async function verify({ request }: harness.Program, entry: Answer): Promise<void> {
   const root = entry.uri.slice(0, -'/SKILL.md'.length);
   assert.equal(root.split('/').at(-1), entry.frontmatter.name);
   const uris = entry.resources.map(uriOf);
   assert.ok(new Set(uris).size === uris.length && uris.includes(entry.uri), 'each file once, SKILL.md among them');
-  const counts = { verified: 0, refused: 0 };
   for (const { uri, digest, size } of entry.resources) {
     assert.ok(uri.startsWith(`${root}/`) && new URL(uri).href === uri, 'the spelling is the canonical one');
-    const { result, error } = await ask('resources/read', { uri });
-    if (error) assert.ok([-32602, -32603].includes(error.code), JSON.stringify(error));
-    const [content] = result?.contents ?? [];
-    const bytes = content && ('text' in content ? Buffer.from(content.text) : Buffer.from(content.blob, 'base64'));
-    const isRight = bytes !== undefined && digestOf(bytes) === digest;
-    counts[isRight ? 'verified' : 'refused'] += 1;
-    if (!isRight) continue;
-    assert.deepEqual([content.uri, bytes.length], [uri, size]);
+    const [content] = (await request('resources/read', { uri })).result.contents;
+    const bytes = 'text' in content ? Buffer.from(content.text) : Buffer.from(content.blob, 'base64');
+    const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    assert.deepEqual([content.uri, bytes.length, found], [uri, size, digest]);
     if (uri !== entry.uri) continue;
     // Field by field against what the official SDK makes of the file.
     const theirs = await SkillCatalog.load(memorySkillFiles({ [`${entry.frontmatter.name}/SKILL.md`]: content.text }));
     assert.deepEqual(entry.frontmatter, theirs.entries[0]?.frontmatter);
   }
-  return counts;
 }
 
 /** What a directory read gives below a URI, all levels, as the URIs of files. */
-async function filesBelow(ask: harness.Ask, uri: string): Promise<readonly string[]> {
-  const { result, error } = await ask('resources/directory/read', { uri });
+async function filesBelow(program: harness.Program, uri: string): Promise<readonly string[]> {
+  const { result, error } = await program.request('resources/directory/read', { uri });
   assert.equal(error, undefined, JSON.stringify(error));
   const isDirectory = ({ mimeType }: Answer) => mimeType === 'inode/directory';
-  const deeper = result.resources.map((one: Answer) => (isDirectory(one) ? filesBelow(ask, one.uri) : [one.uri]));
+  const deeper = result.resources.map((one: Answer) => (isDirectory(one) ? filesBelow(program, one.uri) : [one.uri]));
   return (await Promise.all(deeper)).flat();
 }
 
 describe('the Skills extension', { concurrency: 4 }, () => {
-  for (const [era, speak] of harness.ERAS) {
-    test(`it is declared, with resources and directories; every entry is complete and right (${era})`, async (t) => {
-      const program = harness.startProgram(t, { tree: realLooking(t) });
-      const ask = speak(program);
-      const isLegacy = era === 'legacy';
-      const { capabilities } = (await (isLegacy ? program.handshake() : ask('server/discover'))).result;
-      assert.deepEqual(capabilities.extensions, { 'io.modelcontextprotocol/skills': { directoryRead: true } });
-      assert.deepEqual(capabilities.resources, { listChanged: true });
-      const entries = await listAll(ask);
-      const found = Object.fromEntries(entries.map(({ uri, resources }) => [uri, resources.length]));
-      assert.deepEqual(Object.entries(found), Object.entries(LISTED));
-      for (const entry of entries) {
-        assert.deepEqual((await ask('skills/get', { uri: entry.uri })).result.skill, entry);
-        assert.deepEqual(await verify(ask, entry), { verified: found[entry.uri], refused: 0 });
-        const below = await filesBelow(ask, entry.uri.replace(/\/SKILL\.md$/, ''));
-        assert.deepEqual([...below].sort(), entry.resources.map(uriOf).sort());
-      }
-      // A skill that breaks the naming rules loads by tool and as resources; the log says why it is not listed.
-      await program.waitForStderr(/Not Allowed\/SKILL\.md: is not in skills\/list, because its name is not 1 to 64/);
-      assert.match(await program.skill('not allowed'), /^Loading: Not Allowed\n/);
-      const { result } = await ask('resources/read', { uri: 'skill://agents/Not%20Allowed/SKILL.md' });
-      assert.equal(result.contents[0].text, skillText('Not Allowed'));
-    });
-  }
-
-  test('while skills are being edited, every entry is of one version of its skill', async (t) => {
-    const files = ['live', 'swapped', 'calm'].map((name) => [`.claude/skills/${name}/SKILL.md`, skillText(name)]);
-    const tree = makeTree(t, Object.fromEntries(files));
-    const program = harness.startProgram(t, { tree });
-    await program.description();
-    /** Which round a file of `swapped` belongs to, by its digest. */
-    const swaps = new Map<string, number>();
-    const stop = startEditing(tree, swaps);
-    t.after(stop);
-    const totals = { verified: 0, refused: 0 };
-    for (let round = 0; round < 200 && (round < 30 || Math.min(totals.verified, totals.refused) === 0); round++) {
-      for (const entry of await listAll(program.request)) {
-        const rounds = new Set(entry.resources.map(({ digest }: Answer) => swaps.get(digest)));
-        if (entry.frontmatter.name === 'swapped')
-          assert.equal(rounds.size, 1, 'an entry mixes two versions of a skill');
-        const { verified, refused } = await verify(program.request, entry);
-        totals.verified += verified;
-        totals.refused += refused;
-      }
+  test('it is declared, with resources and directories; every entry is complete and right', async (t) => {
+    const program = harness.startProgram(t, { tree: realLooking(t) });
+    const { capabilities } = (await program.handshake()).result;
+    assert.deepEqual(capabilities.extensions, { 'io.modelcontextprotocol/skills': { directoryRead: true } });
+    assert.deepEqual(capabilities.resources, { listChanged: true });
+    const entries = await listAll(program);
+    const found = Object.fromEntries(entries.map(({ uri, resources }) => [uri, resources.length]));
+    assert.deepEqual(Object.entries(found), Object.entries(LISTED));
+    for (const entry of entries) {
+      await verify(program, entry);
+      const below = await filesBelow(program, entry.uri.replace(/\/SKILL\.md$/, ''));
+      assert.deepEqual([...below].sort(), entry.resources.map(uriOf).sort());
     }
-    stop();
-    assert.ok(totals.verified > 0 && totals.refused > 0, JSON.stringify(totals));
-    // When all is quiet again, everything is listed, read and right.
-    await program.call('skills.list', {});
-    const entries = await listAll(program.request);
-    assert.deepEqual(entries.map(({ frontmatter }) => frontmatter.name).join(), 'calm,live,swapped');
-    for (const entry of entries) assert.equal((await verify(program.request, entry)).refused, 0);
+    // A skill that breaks the naming rules loads by tool and as resources; the log says why it is not listed.
+    await program.waitForStderr(/Not Allowed\/SKILL\.md: is not in skills\/list, because its name is not 1 to 64/);
+    assert.match(await program.skill('not allowed'), /^Loading: Not Allowed\n/);
+    const { result } = await program.request('resources/read', { uri: 'skill://agents/Not%20Allowed/SKILL.md' });
+    assert.equal(result.contents[0].text, skillText('Not Allowed'));
   });
 
-  for (const transport of ['stdio', 'http']) {
-    for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
-      test(`the SDK's SkillsClient lists, reads and verifies (${transport}, ${JSON.stringify(mode)})`, async (t) => {
-        const tree = realLooking(t);
-        tree.remove('.agents/skills/many');
-        const how = { cwd: tree.path, env: harness.environmentOf(tree), stderr: 'ignore' } as const;
-        const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } });
-        await client.connect(
-          transport === 'stdio'
-            ? new StdioClientTransport({ command: process.execPath, args: [harness.PROGRAM], ...how })
-            : new StreamableHTTPClientTransport(new URL((await harness.startWeb(t, { tree })).url)),
-        );
-        t.after(() => client.close());
-        const skills = new SkillsClient(client);
-        assert.ok(skills.supported && skills.directoryRead);
-        const { skills: entries } = await skills.list();
-        assert.deepEqual(
-          entries.map(uriOf),
-          Object.keys(LISTED).filter((uri) => !uri.includes('many')),
-        );
-        for (const entry of entries) {
-          assert.deepEqual((await skills.get(entry.uri)).skill, entry);
-          assert.ok(Array.isArray(entry.resources));
-          for (const { uri } of entry.resources) assert.equal((await skills.read(entry, uri)).verified, true);
-        }
-        assert.ok((await skills.readDirectory(ROOT)).resources.some(({ uri }) => uri === `${ROOT}/inner`));
-        await assert.rejects(skills.readDirectory(`${ROOT}/SKILL.md`), { code: -32602 });
-      });
-    }
-  }
-});
-
-/** Somebody at work on the skills: in place, by rename, whole directories at once. */
-function startEditing(tree: Tree, swaps: Map<string, number>): () => void {
-  let round = 0;
-  const at = (name: string) => tree.at(`.claude/skills/${name}`);
-  const edits: readonly (() => void)[] = [
-    () => writeFileSync(at('live/ref.md'), `reference ${round} ${'x'.repeat(round % 50)}`),
-    () => writeFileSync(at('live/SKILL.md'), skillText('live', `Version ${round}`)),
-    () => renameSync(tree.write('.claude/skills/live/.tmp', `renamed ${round}`), at('live/data.bin')),
-    () => writeFileSync(at(`live/new-${round % 3}.md`), `${round}`),
-    () => rmSync(at(`live/new-${(round + 1) % 3}.md`), { force: true }),
-    () => {
-      const files = { 'SKILL.md': skillText('swapped', `Swap ${round}`), 'part.md': `part ${round}` };
-      for (const [name, text] of Object.entries(files)) {
-        tree.write(`.claude/skills/.next/${name}`, text);
-        swaps.set(digestOf(text), round);
+  for (const mode of ['legacy', { pin: '2026-07-28' }] as const)
+    test(`the SDK's SkillsClient lists, reads and verifies (${JSON.stringify(mode)})`, async (t) => {
+      const { url } = await harness.startWeb(t, { tree: realLooking(t) });
+      const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } });
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      t.after(() => client.close());
+      const skills = new SkillsClient(client);
+      assert.ok(skills.supported && skills.directoryRead);
+      const { skills: entries } = await skills.list();
+      assert.deepEqual(entries.map(uriOf), Object.keys(LISTED));
+      for (const entry of entries) {
+        assert.deepEqual((await skills.get(entry.uri)).skill, entry);
+        assert.ok(Array.isArray(entry.resources));
+        for (const { uri } of entry.resources) assert.equal((await skills.read(entry, uri)).verified, true);
       }
-      renameSync(at('swapped'), at('.old'));
-      renameSync(at('.next'), at('swapped'));
-      rmSync(at('.old'), { recursive: true });
-    },
-  ];
-  const timer = setInterval(() => edits[round++ % edits.length]?.(), 15);
-  return () => clearInterval(timer);
-}
+      assert.ok((await skills.readDirectory(ROOT)).resources.some(({ uri }) => uri === `${ROOT}/inner`));
+      await assert.rejects(skills.readDirectory(`${ROOT}/SKILL.md`), { code: -32602 });
+    });
+});
 
 // After `skill://claude/pdf/`; each would reach a secret, or another skill's file, if it were followed.
 const WAYS = `../secret.txt ../../../secret.txt .. ../ ./../secret.txt ref/../../secret.txt ref/../../other/SKILL.md
@@ -243,19 +164,16 @@ test('no way out of a skill gives anything from outside, whichever method is ask
   };
   for (const [name, target] of Object.entries(links)) tree.link(`.claude/skills/pdf/${name}`, target);
   const program = harness.startProgram(t, { tree });
-  for (const [, speak] of harness.ERAS) {
-    for (const uri of WAYS.split(/\s+/).flatMap((way) => [`${ROOT}/${way}`, `${ROOT}/ref/${way}`])) {
-      for (const method of ['resources/read', 'resources/directory/read', 'skills/get']) {
-        const { error, result } = await speak(program)(method, { uri });
-        assert.equal(error?.code, -32602, `${method} ${uri}`);
-        assert.doesNotMatch(JSON.stringify([error.message, result]), /SECRET|root:/, uri);
-        assert.ok(error.data === undefined || error.data.uri === uri);
-      }
+  for (const uri of WAYS.split(/\s+/).flatMap((way) => [`${ROOT}/${way}`, `${ROOT}/ref/${way}`])) {
+    for (const method of ['resources/read', 'resources/directory/read', 'skills/get']) {
+      const { error } = await program.request(method, { uri });
+      assert.equal(error?.code, -32602, `${method} ${uri}`);
+      assert.doesNotMatch(error.message, /SECRET|root:/, uri);
     }
-    // An unusual spelling of a file that is inside is only that.
-    const { result } = await speak(program)('resources/read', { uri: `${ROOT}/r%65f/%61.md` });
-    assert.deepEqual(result.contents, [{ uri: `${ROOT}/ref/a.md`, mimeType: 'text/markdown', text: 'inside' }]);
   }
+  // An unusual spelling of a file that is inside is only that.
+  const { result } = await program.request('resources/read', { uri: `${ROOT}/r%65f/%61.md` });
+  assert.deepEqual(result.contents, [{ uri: `${ROOT}/ref/a.md`, mimeType: 'text/markdown', text: 'inside' }]);
 });
 
 /** What becomes a link, and where the secret directory is then. */
@@ -280,7 +198,7 @@ for (const [swapped, secret] of Object.entries(SWAPS)) {
       const [method = '', uri] = one.split(' ');
       assert.equal((await program.request(method, { uri })).error?.code, -32602, one);
     }
-    assert.deepEqual(await listAll(program.request), []);
+    assert.deepEqual(await listAll(program), []);
     assert.equal((await program.call('skills.read', { name: 'pdf', path: 'SECRET' })).isError, true);
     const found = await program.call('skills.search', { query: 'secret' });
     const texts = [await program.skill('pdf'), await program.call('skills.list', { includeBody: true })];
