@@ -1,6 +1,6 @@
 /** A user's project that has what npm would publish in its node_modules. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -29,14 +29,4 @@ export function installPacked(t: TestContext): { readonly project: Tree; readonl
   renameSync(project.at('package'), project.at('node_modules/skillwire'));
   for (const name of PACKAGES) project.link(`node_modules/${name}`, join(TOP, 'node_modules', name));
   return { project, packed };
-}
-
-/** Compiles files of the project into its directory `out`, strictly; `isThorough`: with all declaration files checked. */
-export function compile(project: Tree, files: readonly string[], isThorough: boolean): void {
-  const options = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
-  const compilerOptions = { ...options, skipLibCheck: !isThorough };
-  project.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
-  const compiler = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', project.path], { encoding: 'utf8' });
-  assert.deepEqual({ stdout, status }, { stdout: '', status: 0 });
 }

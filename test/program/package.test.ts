@@ -1,16 +1,16 @@
 /**
- * What is shipped: that it can be built again byte for byte, what is in the two programs and what they may do, and what npm
- * would publish, unpacked where a user's project would have it.
+ * What is shipped: that it can be built again byte for byte, what is in the two programs and what they may do, what npm would
+ * publish, and source that is copied into another project. The README's programs use the published package: readme.test.ts.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { VERSION } from '../../src/version.ts';
-import { compile, installPacked } from '../harness/installed.ts';
-import { environmentOf, PROGRAM, STDIO_PROGRAM, TOP } from '../harness/program.ts';
+import { installPacked } from '../harness/installed.ts';
+import { environmentOf, startProgram, TOP } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const DIST = join(TOP, 'dist');
@@ -41,30 +41,20 @@ test('everything is built byte for byte the same in another directory', (t) => {
     assert.ok(readFileSync(join(built, name)).equals(readFileSync(join(DIST, name))), name);
 });
 
-test('SHA256SUMS has the digest of each program', () => {
-  const lines = PROGRAMS.map((name) => `${createHash('sha256').update(textOf(name)).digest('hex')}  ${name}\n`);
-  assert.equal(textOf('SHA256SUMS'), lines.join(''));
-});
-
-test('there are exactly two programs, each one file that can be read, with nothing compiled in or beside it', () => {
+test('there are exactly two programs, each one file that can be read, with its digest, and nothing compiled in it', () => {
   const odd = filesIn(DIST).filter((name) => !/\.(?:js|d\.ts)$/.test(name));
   assert.deepEqual(odd, ['.built', 'SHA256SUMS', ...PROGRAMS]);
+  const sums = PROGRAMS.map((name) => `${createHash('sha256').update(textOf(name)).digest('hex')}  ${name}\n`);
+  assert.equal(textOf('SHA256SUMS'), sums.join(''));
   for (const name of PROGRAMS) {
     const text = textOf(name);
     assert.match(text, /^#!\/usr\/bin\/env node\n\/\*\n \* skillwire \d/);
     assert.doesNotMatch(text, /require\(["']\.|\bimport\(["']\.|node:vm|cachedData|enableCompileCache/, name);
-    // Every character is one byte, so that Node does not take two for each.
-    assert.ok(/^[\0-\x7f]*$/.test(text), name);
     // Not minified: modules, functions and comments are as in the source.
     assert.match(text, /^\/\/ src\/server\.ts$/m);
     assert.match(text, /^function createServer\(settings\b/m);
     assert.match(text, /^\s*\* Owns: /m);
-    const modules = text.match(/^\/\/ src\/.*\.ts$/gm) ?? [];
-    assert.equal(
-      modules.some((one) => /\/(?:hub|transports\/http)\//.test(one)),
-      name !== STDIO,
-      name,
-    );
+    assert.equal(/^\/\/ src\/(?:hub|transports\/http)\//m.test(text), name !== STDIO, name);
   }
 });
 
@@ -97,109 +87,100 @@ test('the program for stdio alone can reach neither network nor processes', () =
   assert.equal(others.exec(code)?.[0], undefined);
 });
 
-const QUESTIONS = [
-  { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } },
-  { method: 'notifications/initialized' },
-  { id: 2, method: 'tools/call', params: { name: 'skill', arguments: { name: 'pdf' } } },
-];
-const INPUT = QUESTIONS.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
-
-function run(tree: Tree, nodeArgs: readonly string[], program: string) {
-  const args = [...nodeArgs, program, '--no-default-dirs', '--no-plugins', '--skill-dir', tree.at('mine')];
-  const env = environmentOf(tree);
-  return spawnSync(process.execPath, args, { cwd: tree.path, env, input: INPUT, encoding: 'utf8' });
-}
-
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'skill', arguments: { name: 'pdf' } } };
 const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
-const READ_ONLY = (tree: Tree, program: string) => [
-  ...[flag, `--allow-fs-read=${program}`, `--allow-fs-read=${tree.at('mine')}/*`],
-];
-for (const [what, program, rights] of [
-  ['skillwire.cjs serves', PROGRAM, () => []],
-  ['skillwire-stdio.cjs serves', STDIO_PROGRAM, () => []],
-  ['skillwire-stdio.cjs needs no right but to read the skills and itself', STDIO_PROGRAM, READ_ONLY],
+for (const [what, program, isConfined] of [
+  ['skillwire.cjs serves', 'skillwire.cjs', false],
+  ['skillwire-stdio.cjs serves', STDIO, false],
+  ['skillwire-stdio.cjs needs no right but to read the skills and itself', STDIO, true],
 ] as const)
-  test(`${what}, from anywhere, and writes nothing`, (t) => {
-    const tree = makeTree(t, { 'mine/pdf/SKILL.md': skillText('pdf'), 'home/x': '' });
-    const copy = tree.write('copied.cjs', readFileSync(program));
-    const before = filesIn(tree.path);
-    const { stdout, stderr, status } = run(tree, rights(tree, copy), copy);
-    const [greeting, loaded] = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.equal(greeting.result.serverInfo.name, 'skillwire', stderr);
-    assert.match(loaded.result.content[0].text, /^Loading: pdf\n/);
+  test(`${what}, from anywhere`, (t) => {
+    const tree = makeTree(t, { 'mine/pdf/SKILL.md': skillText('pdf') });
+    const copy = tree.write('copied.cjs', textOf(program));
+    const rights = [flag, `--allow-fs-read=${copy}`, `--allow-fs-read=${tree.at('mine')}/*`];
+    const options = ['--no-default-dirs', '--no-plugins', '--skill-dir', tree.at('mine')];
+    const { stdout, stderr, status } = spawnSync(process.execPath, [...(isConfined ? rights : []), copy, ...options], {
+      ...{ cwd: tree.path, env: environmentOf(tree), encoding: 'utf8', input: `${JSON.stringify(CALL)}\n` },
+    });
+    assert.match(stdout, /"text":"Loading: pdf\\n/, stderr);
     assert.doesNotMatch(stderr, /skillwire: (?:warn|error)/);
     assert.equal(status, 0);
-    assert.deepEqual(filesIn(tree.path), before);
   });
 
-test('what npm would publish', async (t) => {
+test('what npm would publish is the programs, which can be run, the library, its source and types; no tool finds a fault', (t) => {
   const { project, packed } = installPacked(t);
+  const paths = packed.files.map(({ path }) => path);
+  const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
+  const programs = PROGRAMS.map((name) => `dist/${name}`);
+  assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', 'dist/SHA256SUMS', ...programs, 'package.json']);
+  for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/hub/index.d.ts', 'src/protocol/json-rpc.ts'])
+    assert.ok(paths.includes(path), path);
+  // The programs have these inside.
+  const parts = paths.filter((path) => /^dist\/(?:cli|stdio)\b/.test(path));
+  assert.deepEqual(parts, []);
+  for (const { path, mode } of packed.files)
+    if (programs.includes(path)) assert.equal(mode & 0o111, 0o111, `${path} can be run`);
+  const program = project.at(`node_modules/skillwire/${MANIFEST.bin.skillwire}`);
+  assert.equal(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout, `${VERSION}\n`);
+  const file = project.at(packed.filename);
+  // Its CommonJS users are those of Node's own loader; the resolution of Node 10 knows no `exports`.
+  for (const [name, ...args] of [
+    ['publint', '--strict', file],
+    ['attw', file, '--profile', 'esm-only'],
+  ]) {
+    const bin = join(TOP, 'node_modules', '.bin', String(name));
+    const { stdout, stderr, status } = spawnSync(bin, args, { encoding: 'utf8' });
+    assert.equal(status, 0, `${name}: ${stdout}${stderr}`);
+  }
+});
 
-  await t.test('is the programs, the library, its source and types, and nothing else', () => {
-    const paths = packed.files.map(({ path }) => path);
-    const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
-    const programs = PROGRAMS.map((name) => `dist/${name}`);
-    assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', 'dist/SHA256SUMS', ...programs, 'package.json']);
-    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/hub/index.d.ts', 'src/protocol/json-rpc.ts'])
-      assert.ok(paths.includes(path), path);
-    // The programs have these inside.
-    const parts = paths.filter((path) => /^dist\/(?:cli|stdio)\b/.test(path));
-    assert.deepEqual(parts, []);
-    for (const program of programs) {
-      const { mode = 0 } = packed.files.find(({ path }) => path === program) ?? {};
-      assert.equal(mode & 0o111, 0o111, `${program} can be run`);
-    }
-  });
+/** A project with these parts of `src`, and its own settings for the compiler, which builds it from `file`. */
+function build(t: TestContext, parts: readonly string[], file: string, code?: string): Tree {
+  const tree = makeTree(t);
+  for (const part of parts) cpSync(join(TOP, 'src', part), tree.at(`src/${part}`), { recursive: true });
+  if (code !== undefined) tree.write(file, code);
+  tree.link('node_modules', join(TOP, 'node_modules'));
+  tree.write('package.json', '{"type":"module"}');
+  const { include: _, ...config } = JSON.parse(readFileSync(join(TOP, 'tsconfig.json'), 'utf8'));
+  tree.write('tsconfig.json', JSON.stringify({ ...config, files: [file] }));
+  const tsc = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
+  const args = [tsc, '-p', tree.path, '--rootDir', tree.path, '--outDir', tree.at('out')];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.equal(status, 0, stdout);
+  return tree;
+}
 
-  await t.test('runs, and its three entries can be imported, with types', () => {
-    const program = project.at(`node_modules/skillwire/${MANIFEST.bin.skillwire}`);
-    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
-    const { stdout, status } = spawnSync(program, ['-q'], { input: ping, encoding: 'utf8', cwd: project.path });
-    assert.deepEqual({ stdout, status }, { stdout: '{"jsonrpc":"2.0","id":1,"result":{}}\n', status: 0 });
-    project.write(
-      'use.ts',
-      `import { createSkillwire, type Skillwire, type SkillwireOptions, type Tool, VERSION } from 'skillwire';
-import { createHub, type Hub, UpstreamError } from 'skillwire/hub';
-import { decode, type Message, RpcError } from 'skillwire/protocol';
-const options: SkillwireOptions = { scanDefaultDirs: false, skipPlugins: true, autoRefresh: false };
-const skillwire: Skillwire = createSkillwire(options);
-const tool: Tool = { definition: { name: 'x', inputSchema: { type: 'object' } }, run: () => ({ content: [] }) };
-const decoded: Message | readonly Message[] = decode('{');
-const { names } = await skillwire.registry.ready();
-console.log(VERSION, 'kind' in decoded && decoded.kind, new RpcError(7, 'x').code, names.listed.length, tool.definition.name);
-await skillwire.close();
-const hub: Hub = createHub({ mcpServers: { gone: { command: 'no-such-command' } } });
-await hub.connect();
-const why: unknown = await hub.call('gone:x').catch((error: unknown) => error);
-console.log(hub.status()[0]?.state, why instanceof UpstreamError);
-await hub.close();
+test('src without hub/ and transports/http/ type-checks from stdio.ts, and serves', async (t) => {
+  const rest = readdirSync(join(TOP, 'src')).filter(
+    (name) => !/^(?:hub|transports|(?:index|cli|skillwire)\.ts)$/.test(name),
+  );
+  const tree = build(t, [...rest, 'transports/stdio.ts'], 'src/stdio.ts');
+  tree.write('skills/pdf/SKILL.md', skillText('pdf'));
+  const program = startProgram(t, { tree, entry: tree.at('out/src/stdio.js') });
+  await program.handshake();
+  assert.match(await program.skill('pdf'), /^Loading: pdf\n/);
+  assert.equal(await program.end(), 0);
+});
+
+test('src/protocol alone type-checks, and answers both eras', async (t) => {
+  const tree = build(
+    t,
+    ['protocol'],
+    'start.ts',
+    `import * as protocol from './src/protocol/index.ts';
+const methods: protocol.Method[] = [{ name: 'ping', run: () => ({}) }];
+const table = { methods, notifications: [] };
+const eras = [protocol.modernEra(table, { name: 'own', version: '1' }), protocol.legacyEra(table)];
+const dispatcher = protocol.createDispatcher(eras, () => {});
+const write = (text: unknown) => void process.stdout.write(\`\${text}\\n\`);
+const session = protocol.createSession(write);
+const line = (text: string) => void dispatcher.answer(dispatcher.read(text), session, { reply: write, notify: write });
+const lines = protocol.createLineSplitter({ line, tooLong: () => {}, notText: () => {} });
+process.stdin.on('data', lines.push);
 `,
-    );
-    compile(project, ['use.ts'], true);
-    const printed = execFileSync(process.execPath, [project.at('out/use.js')], { encoding: 'utf8' });
-    assert.equal(printed, `${VERSION} invalid 7 0 x\nfailed true\n`);
-  });
-
-  await t.test('can be required where Node allows that, and elsewhere Node says what to do', () => {
-    project.write('use.cjs', "console.log(Object.keys(require('skillwire')).join());");
-    const { stdout, stderr } = spawnSync(process.execPath, [project.at('use.cjs')], { encoding: 'utf8' });
-    if ('require_module' in process.features) assert.match(stdout, /\bcreateSkillwire\b/);
-    else assert.match(stderr, /use\.cjs to a dynamic import\(\)[\s\S]*ERR_REQUIRE_ESM/);
-  });
-
-  await t.test('has no fault that publint or arethetypeswrong knows', () => {
-    const file = project.at(packed.filename);
-    // Its CommonJS users are those of Node's own loader, see above; the resolution of Node 10 knows no `exports`.
-    for (const [name, ...args] of [
-      ['publint', '--strict', file],
-      ['attw', file, '--profile', 'esm-only'],
-    ]) {
-      const bin = join(TOP, 'node_modules', '.bin', String(name));
-      const { stdout, stderr, status } = spawnSync(bin, args, { encoding: 'utf8' });
-      assert.equal(status, 0, `${name}: ${stdout}${stderr}`);
-    }
-  });
+  );
+  const program = startProgram(t, { tree, entry: tree.at('out/start.js') });
+  assert.deepEqual((await program.request('ping')).result, {});
+  assert.equal((await program.request('none')).error.code, -32601);
+  assert.equal(await program.end(), 0);
 });

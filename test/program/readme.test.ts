@@ -7,8 +7,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { settingsFrom } from '../../src/config.ts';
-import { compile, installPacked } from '../harness/installed.ts';
+import { installPacked } from '../harness/installed.ts';
 import { PROGRAM, runCommand, STDIO_PROGRAM, startProgram, startWeb, TOP } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
@@ -93,17 +94,22 @@ test('both programs under "Embedding" compile, and do what they say', async (t) 
   const names = examples.map(([, name]) => name);
   assert.deepEqual(names, ['serve.ts', 'hub.ts']);
   const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
-  const [npx, node] = [
-    "'npx', args: ['-y', '@modelcontextprotocol/server-everything']",
-    `'node', args: ['${everything}']`,
-  ];
-  for (const [, name = '', code = ''] of examples) project.write(name, code.replace(npx, node));
-  assert.ok(readFileSync(project.at('hub.ts'), 'utf8').includes(everything));
-  compile(
-    project,
-    examples.map(([, name = '']) => name),
-    false,
+  const npx = "'npx', args: ['-y', '@modelcontextprotocol/server-everything']";
+  for (const [, name = '', code = ''] of examples)
+    project.write(name, code.replace(npx, `'node', args: ['${everything}']`));
+  // The third entry of the package.
+  project.write(
+    'protocol.ts',
+    "import { decode, type Message } from 'skillwire/protocol';\nexport { decode, type Message };\n",
   );
+  // Strictly, and with all declaration files that they need.
+  const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
+  project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: [...names, 'protocol.ts'] }));
+  const compiler = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
+  const compiled = spawnSync(process.execPath, [compiler, '-p', project.path], { encoding: 'utf8' });
+  assert.deepEqual([compiled.stdout, compiled.status], ['', 0]);
+  const { decode } = await import(pathToFileURL(project.at('out/protocol.js')).href);
+  assert.equal(decode('{').kind, 'invalid');
 
   project.write('skills/pdf/SKILL.md', skillText('pdf'));
   const program = startProgram(t, { tree: project, entry: project.at('out/serve.js') });
