@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { type Answer, FAST_INTERVALS, MERGED, startProgram, WITHOUT_PRIVILEGE } from '../harness/program.ts';
+import { type Answer, FAST_INTERVALS, startProgram, WITHOUT_PRIVILEGE } from '../harness/program.ts';
 import { makeTree, pluginFiles, skillText } from '../harness/tree.ts';
 
 /** The timer alone, so that what is seen is seen by a refresh, and often. */
@@ -23,7 +23,9 @@ describe('seed 000', { concurrency: 4 }, () => {
   test('Initialize skill registry on startup: at once, and said on stderr before the first list is answered', async (t) => {
     const silent = startProgram(t, { tree: makeTree(t, PDF) });
     await silent.waitForStderr(/^skillwire: scanning skill directories\nskillwire: ready: 1 skill in \d+ ms\n$/);
-    const program = startProgram(t, { tree: makeTree(t, PDF), through: MERGED });
+    // Log and messages on one stream, for their order.
+    const through = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
+    const program = startProgram(t, { tree: makeTree(t, PDF), through });
     let output = '';
     program.child.stdout.on('data', (chunk) => {
       output += chunk;
