@@ -5,12 +5,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { describe, type TestContext, test } from 'node:test';
 import { eventually, isAlive } from '../harness/connections.ts';
 import { behind, fileOf, has, startHub, statesOf } from '../harness/hub.ts';
 import { type Answer, modern, startProgram } from '../harness/program.ts';
-import { startV1Web, startV2Web } from '../harness/sdk-servers.ts';
+import { everything, startEverything, startV2Web } from '../harness/sdk-servers.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 import { fixture, upstream } from '../harness/upstreams.ts';
 
@@ -114,54 +113,51 @@ describe('the end', { concurrency: true }, () => {
     });
 });
 
-const MADE: Readonly<Record<string, (t: TestContext) => Promise<object>>> = {
-  'v1 on stdio': async () => fixture('sdk-v1'),
-  'v1 over HTTP': async (t) => ({ type: 'http', url: (await startV1Web(t)).url }),
-  'v1 over SSE': async (t) => ({ type: 'sse', url: (await startV1Web(t)).at('/sse') }),
-  'v1 over SSE, without a type': async (t) => ({ url: (await startV1Web(t)).at('/sse') }),
-  'v2 on stdio': async () => fixture('sdk-v2'),
-  'v2 over HTTP': async (t) => ({ type: 'http', url: (await startV2Web(t)).url }),
-};
-for (const [name, entry] of Object.entries(MADE))
-  test(`a server of SDK ${name} is listed, called, read and followed, by clients of both eras`, async (t) => {
-    const isModern = name.startsWith('v2');
-    const hub = await startHub(t, { up: await entry(t) });
+for (const transport of ['stdio', 'HTTP'])
+  test(`a server of SDK v2 by ${transport} is listed, called, read and followed, by clients of both eras`, async (t) => {
+    const up = transport === 'stdio' ? fixture('sdk-v2') : { type: 'http', url: await startV2Web(t) };
+    const hub = await startHub(t, { up });
     await hub.waitForTools(has('up:echo'));
     for (const era of [(params: object) => params, modern]) {
       const ask = (method: string, params: object): Promise<Answer> => hub.request(method, era(params));
       const called = await ask('tools/call', { name: 'up:echo', arguments: { text: 'hi' } });
-      assert.equal(called.result.content[0].text, isModern ? 'modern hi' : 'hi');
+      assert.equal(called.result.content[0].text, 'modern hi');
       const prompt = await ask('prompts/get', { name: 'up:welcome', arguments: { who: 'bob' } });
       assert.equal(prompt.result.messages[0].content.text, 'Greet bob');
       assert.equal((await ask('resources/read', { uri: 'memo://one' })).result.contents[0].text, 'a memo');
     }
-    const _meta = { progressToken: 'p' };
-    await hub.request('tools/call', { name: 'up:slow', arguments: { text: 'x' }, _meta });
+    await hub.request('tools/call', { name: 'up:slow', arguments: { text: 'x' }, _meta: { progressToken: 'p' } });
     await hub.waitFor(({ params }) => params?.progressToken === 'p' && params.progress === 1, 'progress');
-    if (isModern) {
-      assert.match(await hub.skill('up:greet'), /# Greet\n$/);
-      const { result } = await hub.request('resources/read', { uri: 'note://2026/plan' });
-      assert.equal(result.contents[0].text, 'plan of 2026');
-    }
+    assert.match(await hub.skill('up:greet'), /# Greet\n$/);
+    const { result } = await hub.request('resources/read', { uri: 'note://2026/plan' });
+    assert.equal(result.contents[0].text, 'plan of 2026');
     await hub.call('up:grow', {});
     await hub.waitForTools(has('up:grown'));
     await hub.waitForPrompts(has('up:grown'));
-    assert.equal((await statesOf(hub.tree)).up.protocol, isModern ? '2026-07-28' : '2025-11-25');
+    assert.equal((await statesOf(hub.tree)).up.protocol, '2026-07-28');
     assert.equal(await hub.end(), 0);
   });
 
-test('the published server-everything: its tools, prompts, resources and progress', async (t) => {
-  const program = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
-  const hub = await startHub(t, { all: { command: process.execPath, args: [program] } });
-  await hub.waitForTools(has('all:echo', 'all:get-sum'));
-  assert.equal(await hub.textOf('all:echo', { message: 'hi' }), 'Echo: hi');
-  const structured = await hub.call('all:get-structured-content', { location: 'New York' });
-  assert.equal(typeof structured.structuredContent.temperature, 'number');
-  const params = { name: 'all:trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } };
-  await hub.request('tools/call', { ...params, _meta: { progressToken: 7 } });
-  const reports = hub.received.filter((message) => message.params?.progressToken === 7);
-  assert.equal(reports.length, 2);
-  await hub.waitForPrompts(has('all:simple-prompt'));
-  const [{ uri }] = (await hub.request('resources/list')).result.resources;
-  assert.equal((await hub.request('resources/read', { uri })).result.contents[0].uri, uri);
-});
+const EVERYTHING: Readonly<Record<string, (t: TestContext) => Promise<object>>> = {
+  stdio: async () => everything,
+  HTTP: async (t) => ({ type: 'http', url: await startEverything(t, 'streamableHttp') }),
+  SSE: async (t) => ({ type: 'sse', url: await startEverything(t, 'sse') }),
+  'SSE, without a type': async (t) => ({ url: await startEverything(t, 'sse') }),
+};
+for (const [transport, entry] of Object.entries(EVERYTHING))
+  test(`the published server-everything of SDK v1 by ${transport}: its tools, prompts, resources and progress`, async (t) => {
+    const hub = await startHub(t, { all: await entry(t) });
+    await hub.waitForTools(has('all:echo', 'all:get-sum'));
+    assert.equal(await hub.textOf('all:echo', { message: 'hi' }), 'Echo: hi');
+    const structured = await hub.call('all:get-structured-content', { location: 'New York' });
+    assert.equal(typeof structured.structuredContent.temperature, 'number');
+    const params = { name: 'all:trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } };
+    await hub.request('tools/call', { ...params, _meta: { progressToken: 7 } });
+    const reports = hub.received.filter((message) => message.params?.progressToken === 7);
+    assert.equal(reports.length, 2);
+    await hub.waitForPrompts(has('all:simple-prompt'));
+    const [{ uri }] = (await hub.request('resources/list')).result.resources;
+    assert.equal((await hub.request('resources/read', { uri })).result.contents[0].uri, uri);
+    assert.equal((await statesOf(hub.tree)).all.protocol, '2025-11-25');
+    assert.equal(await hub.end(), 0);
+  });
