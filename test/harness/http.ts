@@ -117,9 +117,12 @@ export function legacy(method: string, params: object = {}, id = 1): Ask {
   return { body: { jsonrpc: '2.0', ...(method.startsWith('notifications/') ? {} : { id }), method, params } };
 }
 
-export function modern(method: string, version = '2026-07-28'): Ask {
-  const params = { _meta: { [protocol.META.version]: version, [protocol.META.capabilities]: {} } };
-  return { ...legacy(method, params), headers: { 'mcp-protocol-version': version, 'mcp-method': method } };
+/** With the headers that repeat the body. */
+export function modern(method: string, version = '2026-07-28', params: { readonly name?: string } = {}): Ask {
+  const _meta = { [protocol.META.version]: version, [protocol.META.capabilities]: {} };
+  const named = params.name === undefined ? {} : { 'mcp-name': params.name };
+  const headers = { 'mcp-protocol-version': version, 'mcp-method': method, ...named };
+  return { ...legacy(method, { ...params, _meta }), headers };
 }
 
 export const hello = legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} });

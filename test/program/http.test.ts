@@ -1,18 +1,13 @@
 /** The built program over HTTP: many clients at once, access, and its end. The transport itself is in test/transports/http. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Ask, ask, hello, legacy, openSession, openStream } from '../harness/http.ts';
+import { ask, hello, legacy, modern, openSession, openStream } from '../harness/http.ts';
 import { fileOf } from '../harness/hub.ts';
-import { type Answer, modern, startWeb } from '../harness/program.ts';
+import { startWeb } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 import { upstream } from '../harness/upstreams.ts';
 
-/** A request of a modern client, with the headers that repeat its body. */
-function modernAsk(method: string, params: Answer = {}): Ask {
-  const named = params.name === undefined ? {} : { 'mcp-name': params.name };
-  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named };
-  return { headers, body: { jsonrpc: '2.0', id: 1, method, params: modern(params) } };
-}
+const modernAsk = (method: string, params: object) => modern(method, undefined, params);
 const LISTEN = modernAsk('subscriptions/listen', { notifications: { toolsListChanged: true } });
 const FILES = { 'skills/pdf/SKILL.md': skillText('pdf') };
 

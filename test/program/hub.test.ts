@@ -60,8 +60,7 @@ describe('the hub', { concurrency: 4 }, () => {
 
   test('no secret is printed: not at debug level, not in an error, not by the doctor', async (t) => {
     const web = await startWeb(t, ({ path, headers, response }) => {
-      const [status, type] = path === '/error' ? [403, 'application/json'] : [200, path.slice(1)];
-      response.writeHead(status, { 'content-type': type }).end(`data: ${headers['x-key']} is refused\n\n`);
+      response.writeHead(200, { 'content-type': path.slice(1) }).end(`data: ${headers['x-key']} is refused\n\n`);
       return true;
     });
     const echoing = (path: string) => ({
@@ -74,14 +73,11 @@ describe('the hub', { concurrency: 4 }, () => {
     const rows: readonly (readonly [name: string, entry: object, seen: RegExp])[] = [
       ['env', saying('my key is $KEY', { KEY: 's3cr3t-env' }), /my key is \[redacted\]/],
       ['lines', saying('$KEY', { KEY }), /\[redacted\]/],
-      ['long', saying(`${'x '.repeat(1000)}$KEY`, { KEY: 's3cr3t-long-one' }), /x \[redacted\]/],
       ['variable', saying('see ${THEIRS}'), /see \[redacted\]/],
       ['url', { url: 'http://user:s3cr3t-pass@127.0.0.1:9/mcp?key=s3cr3t-query' }, /ECONNREFUSED/],
       // A body may hold a part of a secret, which would not be recognised, so it is never quoted.
       ['json', echoing('/application/json'), /the body of \d+ characters does not answer the request/],
       ['stream', echoing('/text/event-stream'), /the stream ended without an answer/],
-      ['plain', echoing('/text/plain'), /the answer is text\/plain, not JSON/],
-      ['error', echoing('/error'), /HTTP 403/],
     ];
     const servers = Object.fromEntries(rows.map(([name, entry]) => [name, entry]));
     const hub = await startHub(t, servers, { args: ['--log-level', 'debug'], env: { THEIRS: 's3cr3t-var' } });
@@ -98,7 +94,6 @@ describe('the hub', { concurrency: 4 }, () => {
     method: 'notifications/message',
     params: { data: 'x'.repeat(1000) },
   });
-  const SLOW = { initialize: 3500, 'server/discover': 3500 };
   const ODD: Readonly<Record<string, object>> = {
     'prints its log and worse on stdout': behind(
       'printf "Listening\\n\\001\\377\\n[1,2]\\n{}\\n"; exec "$@"',
@@ -108,8 +103,8 @@ describe('the hub', { concurrency: 4 }, () => {
     'floods us with notifications': behind('yes "$0" | head -20000; exec "$@"', MESSAGE, upstream()),
     'floods its log': behind('yes | head -1000000 >&2; exec "$@"', '', upstream()),
     'is silent when it is asked something that it does not know': upstream({ silent: ['server/discover'] }),
-    'takes long to start': upstream({ delay: SLOW }),
-    'takes long to start and is modern': upstream({ delay: SLOW, modern: true }),
+    'takes long to start': behind('sleep 3.5; exec "$@"', '', upstream()),
+    'takes long to start and is modern': behind('sleep 3.5; exec "$@"', '', upstream({ modern: true })),
     'gives pages without end': upstream({ answers: { 'tools/list': { tools: [tool('echo')], nextCursor: '0' } } }),
   };
   test('a server that behaves oddly can be used nevertheless, and delays no other', async (t) => {

@@ -25,9 +25,10 @@ describe('seed 004', { concurrency: 4 }, () => {
     );
   });
 
-  test('SSE 连接: a stream from the URL brings the messages, POST sends them, in JSON-RPC 2.0', async (t) => {
+  test('SSE 连接; SSE 配置: a stream from the url brings messages, POST sends them, each with the headers', async (t) => {
     const web = await startWeb(t, sseServer('/post').about);
-    const hub = await startHub(t, { up: { type: 'sse', url: web.url } });
+    const up = { type: 'sse', url: web.url, headers: { Authorization: 'Bearer ${TOKEN}' } };
+    const hub = await startHub(t, { up, bare: { type: 'sse', headers: {} } }, { env: { TOKEN: 'tok-1234' } });
     await hub.waitForTools(has('up:one'));
     assert.deepEqual(await hub.call('up:one', { a: 1 }), DONE);
     const [opened, ...posts] = web.exchanges;
@@ -36,25 +37,33 @@ describe('seed 004', { concurrency: 4 }, () => {
       assert.deepEqual([verb, path, body.jsonrpc], ['POST', '/post', '2.0'], JSON.stringify(body));
     const methods = posts.map(({ method }) => method);
     assert.deepEqual(methods, ['initialize', 'notifications/initialized', 'tools/list', 'tools/call']);
+    for (const { headers } of web.exchanges) assert.equal(headers.authorization, 'Bearer tok-1234');
+    await hub.waitForStderr(/\.kode\.json: server "bare": url must be an http or https address/);
   });
 
-  test('处理连接失败: the state is an error that has the reason', async (t) => {
+  test('处理连接失败; 处理工具列表错误: the state is an error that has the reason, and nothing is listed', async (t) => {
     const web = await startWeb(t, ({ response }) => Boolean(response.writeHead(500).end()));
-    const script = { answers: { initialize: { protocolVersion: 'unheard-of', capabilities: {}, serverInfo: {} } } };
+    const foreign = { initialize: { protocolVersion: 'unheard-of', capabilities: {}, serverInfo: {} } };
+    const listless = { 'tools/list': { error: { code: -32603, message: 'the list is broken' } } };
     const rows: readonly (readonly [name: string, entry: object, reason: RegExp])[] = [
       ['missing', { command: 'no-such-command' }, /cannot be started: "no-such-command" was not found/],
       ['leaving', behind('echo no key >&2; exit 7', '', upstream()), /exited with code 7; its stderr says: no key/],
       ['nobody', { type: 'sse', url: 'http://127.0.0.1:9/sse' }, /ECONNREFUSED/],
       ['broken', { type: 'http', url: web.url }, /HTTP 500/],
-      ['foreign', upstream(script), /protocol version "unheard-of"/],
+      ['foreign', upstream({ answers: foreign }), /protocol version "unheard-of"/],
+      ['listless', upstream({ answers: listless }), /tools\/list failed: the list is broken/],
     ];
-    const hub = await startHub(t, Object.fromEntries(rows.map(([name, entry]) => [name, entry])));
+    const failing = Object.fromEntries(rows.map(([name, entry]) => [name, entry]));
+    const hub = await startHub(t, { ...failing, good: upstream() });
+    const names = await hub.waitForTools(has('good:echo'));
+    assert.ok(names.every((name) => !name.includes(':') || name.startsWith('good:')));
     const states = await statesOf(hub.tree);
     for (const [name, , reason] of rows) {
       await hub.waitForStderr(new RegExp(`warn: server ${name}: failed: .*${reason.source}`));
-      assert.equal(states[name].state, 'failed', name);
+      assert.deepEqual([states[name].state, states[name].tools], ['failed', 0], name);
       assert.match(states[name].reason, reason);
     }
+    assert.equal(states.good.state, 'ready');
   });
 
   test('请求工具列表; 工具元数据: all pages are asked for; name, description and JSON Schema are taken over', async (t) => {
@@ -69,16 +78,6 @@ describe('seed 004', { concurrency: 4 }, () => {
     const { tools } = (await hub.request('tools/list')).result;
     const read = tools.find(({ name }: Answer) => name === 'up:read');
     assert.deepEqual(read, { name: 'up:read', ...whole });
-  });
-
-  test('处理工具列表错误: the server is in an error state, and nothing of it is listed', async (t) => {
-    const error = { code: -32603, message: 'the list is broken' };
-    const hub = await startHub(t, { bad: upstream({ answers: { 'tools/list': { error } } }), good: upstream() });
-    const names = await hub.waitForTools(has('good:echo'));
-    assert.ok(!names.some((name) => name.startsWith('bad:')));
-    await hub.waitForStderr(/server bad: failed: tools\/list failed: the list is broken; next attempt in \d s/);
-    const { bad, good } = await statesOf(hub.tree);
-    assert.deepEqual([bad.state, bad.tools, good.state], ['failed', 0, 'ready']);
   });
 
   for (const modern of [false, true])
@@ -242,15 +241,6 @@ describe('seed 004', { concurrency: 4 }, () => {
     assert.ok(has(...wanted)(variables), variables.join());
     assert.ok(!variables.some((one) => /^(?:SECRET_OF_OURS|TOKEN)=/.test(one)));
     await hub.waitForStderr(/\.kode\.json: server "bare": command is required/);
-  });
-
-  test('SSE 配置: a url is required; headers for authorization are optional', async (t) => {
-    const web = await startWeb(t, sseServer('/post').about);
-    const up = { type: 'sse', url: web.url, headers: { Authorization: 'Bearer ${TOKEN}' } };
-    const hub = await startHub(t, { up, bare: { type: 'sse', headers: {} } }, { env: { TOKEN: 'tok-1234' } });
-    await hub.waitForTools(has('up:one'));
-    for (const { headers } of web.exchanges) assert.equal(headers.authorization, 'Bearer tok-1234');
-    await hub.waitForStderr(/\.kode\.json: server "bare": url must be an http or https address/);
   });
 
   test('列出资源; 读取资源: resources are listed with URI and metadata, and read by resources/read', async (t) => {
