@@ -88,7 +88,6 @@ describe('seed 003', { concurrency: 4 }, () => {
       ['broken', '---\nname: [\n---\n', /front matter is not valid YAML/],
       ['nameless', '---\ndescription: no name\n---\n', /name is missing/],
       ['mute', '---\nname: mute\n---\n', /description is missing/],
-      ['empty-text', '---\nname: x\ndescription: "  "\n---\n', /description is empty/],
     ];
     const tree = makeTree(t, GIT);
     for (const [name, text] of faults) tree.write(`skills/${name}/SKILL.md`, text);
@@ -145,16 +144,9 @@ describe('seed 003', { concurrency: 4 }, () => {
       'home/.ssh/id_rsa': 'private',
     });
     const program = startProgram(t, { tree });
-    const relative = ['../secret', '../../../etc/passwd', '.ssh/id_rsa', 'git/../../secret', 'git/inner.md', './git'];
-    const absolute = [
-      '/etc/passwd',
-      '~/.ssh/id_rsa',
-      tree.at('secret'),
-      'skills/git',
-      'git\u0000/../secret',
-      '__proto__',
-    ];
-    for (const name of [...relative, ...absolute]) {
+    const ways =
+      '../secret ../../../etc/passwd .ssh/id_rsa git/../../secret git/inner.md ./git /etc/passwd ~/.ssh/id_rsa skills/git';
+    for (const name of [...ways.split(' '), tree.at('secret'), 'git\u0000/../secret', '__proto__']) {
       const result = await program.call('skill', { name });
       assert.equal(result.isError, true, name);
       assert.match(result.content[0].text, /^Skill '.*' not found\./, name);
