@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { eventually, isAlive } from '../harness/connections.ts';
 import { behind, fileOf, has, startHub, statesOf } from '../harness/hub.ts';
@@ -55,15 +55,6 @@ test('the first lists wait three seconds for servers that hang, and have what th
   await program.call('up:grow', { name: 'grown' });
   await program.waitFor(() => program.notices().length > 0, 'the notification');
   assert.equal(program.received.filter(({ method }) => method !== undefined).length, 1);
-});
-
-test('without --hub nothing is started', async (t) => {
-  const tree = makeTree(t);
-  tree.write('home/.kode.json', fileOf({ one: behind(': > "$0"; exec "$@"', tree.at('started'), upstream()) }));
-  const program = startProgram(t, { tree });
-  assert.equal((await program.request('tools/list')).result.tools.length, 4);
-  assert.equal(await program.end(), 0);
-  assert.ok(!existsSync(tree.at('started')));
 });
 
 // They wait for most of their time, so they run side by side.

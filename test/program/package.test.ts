@@ -60,16 +60,15 @@ test('there are exactly two programs, each one file that can be read, with its d
 
 test('each program has the licences of the packages in it, which are the four and what they need', () => {
   assert.deepEqual(Object.keys(MANIFEST.dependencies), ['front-matter', 'leven', 'picomatch', 'valibot']);
-  const holders = { 'front-matter': 'Jason Campbell', 'js-yaml': 'Vitaly Puzrin', leven: 'Sindre Sorhus' };
-  const all = new Map(Object.entries({ ...holders, picomatch: 'Jon Schlinkert', valibot: 'Fabian Hiller' }));
+  const all = ['front-matter', 'js-yaml', 'leven', 'picomatch', 'valibot'];
   for (const name of PROGRAMS) {
     const text = textOf(name);
     const header = text.split('*/', 1)[0] ?? '';
     const inside = new Set([...text.matchAll(/^ *\/\/ node_modules\/([\w-]+)\//gm)].map(([, one = '']) => one));
     const named = [...header.matchAll(/^ \* ---- (\S+) \d\S* ----$/gm)].map(([, one]) => one);
-    assert.deepEqual(named, ['skillwire', ...all.keys()], name);
-    assert.deepEqual([...inside].sort(), [...all.keys()]);
-    for (const holder of all.values()) assert.ok(header.includes(holder), `${name}: ${holder}`);
+    assert.deepEqual(named, ['skillwire', ...all], name);
+    assert.deepEqual([...inside].sort(), all);
+    assert.equal(header.match(/Permission is hereby granted/g)?.length, named.length, name);
   }
 });
 

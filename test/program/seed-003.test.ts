@@ -1,8 +1,9 @@
 /** Seed 003, "MCP Tool Contract: skill": its testing scenarios by their names, and its other promises, on the built program. */
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { fileOf } from '../harness/hub.ts';
 import { type Answer, startProgram, WITHOUT_PRIVILEGE } from '../harness/program.ts';
 import { makeTree, pluginFiles, skillText, type Tree } from '../harness/tree.ts';
 
@@ -155,13 +156,10 @@ describe('seed 003', { concurrency: 4 }, () => {
   });
 
   for (const transport of ['stdio', 'http', 'sse'] as const) {
-    test(`Read-only operations only: serving by ${transport} writes nothing, with and without the hub`, async (t) => {
-      const tree = makeTree(t, {
-        ...GIT,
-        ...pluginFiles('docs:pdf'),
-        'home/.kode.json': '{"mcpServers":{"none":{"command":"no-such-command"}}}',
-        'tmp/x': '',
-      });
+    test(`Read-only operations only: serving by ${transport} writes nothing, and starts servers only with --hub`, async (t) => {
+      const started = makeTree(t).at('started');
+      const servers = { one: { command: 'touch', args: [started] } };
+      const tree = makeTree(t, { ...GIT, ...pluginFiles('docs:pdf'), 'home/.kode.json': fileOf(servers), 'tmp/x': '' });
       const before = everythingIn(tree);
       for (const hub of [[], ['--hub']]) {
         const args = ['--transport', transport, '--port', '0', ...hub, ...QUICK];
@@ -170,6 +168,7 @@ describe('seed 003', { concurrency: 4 }, () => {
         if (transport === 'stdio') assert.match(await program.skill('git'), /^Loading: git\n/);
         program.child.kill('SIGTERM');
         assert.equal(await program.exit(), 0);
+        assert.equal(existsSync(started), hub.length > 0);
       }
       assert.deepEqual(everythingIn(tree), before);
     });

@@ -8,7 +8,6 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
 import * as harness from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
@@ -30,8 +29,6 @@ function realLooking(t: TestContext): Tree {
     '.claude/skills/pdf/.git/HEAD': 'not part of it',
     // Sorts between pdf and what is inside it.
     '.claude/skills/pdf-x/SKILL.md': skillText('pdf-x'),
-    '.agents/skills/typed/SKILL.md':
-      '---\nname: typed\ndescription: >-\n  Two\n  lines\nreleased: 2026-01-02\nversion: 1.10\nmode: 010\nat: 1:30\nn: [1_000, 0x1F, "5", -3, ~]\nmetadata:\n  on: yes\n---\nbody\n',
     '.agents/skills/crlf/SKILL.md': '---\r\nname: crlf\r\ndescription: d\r\n---\r\nbody\r\n',
     '.agents/skills/Not Allowed/SKILL.md': skillText('Not Allowed'),
     'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'A shadowed one'),
@@ -52,7 +49,6 @@ const LISTED = {
   'skill://agents/crlf/SKILL.md': 1,
   'skill://agents/many/SKILL.md': 100,
   'skill://agents/odd/SKILL.md': 2 + ODD_NAMES.length,
-  'skill://agents/typed/SKILL.md': 1,
   'skill://claude/global/pdf/SKILL.md': 1,
   'skill://claude/pdf/SKILL.md': 8,
   'skill://claude/pdf-x/SKILL.md': 1,
@@ -80,10 +76,6 @@ async function verify({ request }: harness.Program, entry: Answer): Promise<void
     const bytes = 'text' in content ? Buffer.from(content.text) : Buffer.from(content.blob, 'base64');
     const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     assert.deepEqual([content.uri, bytes.length, found], [uri, size, digest]);
-    if (uri !== entry.uri) continue;
-    // Field by field against what the official SDK makes of the file.
-    const theirs = await SkillCatalog.load(memorySkillFiles({ [`${entry.frontmatter.name}/SKILL.md`]: content.text }));
-    assert.deepEqual(entry.frontmatter, theirs.entries[0]?.frontmatter);
   }
 }
 
