@@ -92,16 +92,4 @@ describe('its streams', { concurrency: 4 }, () => {
     assert.ok(readSync(reader, Buffer.alloc(1024 * 1024)) > 60 * 1024);
     closeSync(reader);
   });
-
-  test('a closed stderr, or one whose reader goes away, does not stop it', async (t) => {
-    const closed = startProgram(t, { tree: makeTree(t), through: ['/bin/sh', '-c', 'exec "$0" "$@" 2>&-'] });
-    const left = startProgram(t, { tree: makeTree(t), args: ['--refresh-interval', '1'] });
-    await left.waitForStderr(/refresh/);
-    left.child.stderr.destroy();
-    for (const program of [closed, left]) {
-      await program.handshake();
-      assert.equal(await program.end(), 0);
-    }
-    assert.equal(closed.stderr(), '');
-  });
 });

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { renameSync, symlinkSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
@@ -155,32 +155,26 @@ test('no way out of a skill gives anything from outside, whichever method is ask
   assert.deepEqual(result.contents, [{ uri: `${ROOT}/ref/a.md`, mimeType: 'text/markdown', text: 'inside' }]);
 });
 
-/** What becomes a link, and where the secret directory is then. */
-const SWAPS = {
-  '.claude/skills/pdf': 'home/secrets',
-  '.claude/skills': 'home/secrets/pdf',
-  '.claude': 'home/secrets/skills/pdf',
-};
-for (const [swapped, secret] of Object.entries(SWAPS)) {
-  test(`${swapped} becomes a link, as by \`git pull\`: no method gives what lies behind it`, async (t) => {
-    const outer = makeTree(t, { [`${secret}/SECRET`]: 'SECRET', [`${secret}/ref/SECRET`]: 'SECRET' });
-    outer.write(`${secret}/SKILL.md`, skillText('pdf', 'SECRET'));
-    for (const name of ['SECRET', 'ref/SECRET']) outer.write(`project/.claude/skills/pdf/${name}`, 'harmless');
-    outer.write('project/.claude/skills/pdf/SKILL.md', skillText('pdf'));
-    const tree = { ...outer, path: outer.at('project') };
-    const program = harness.startProgram(t, { tree, home: outer.at('home'), args: ['--no-refresh'] });
-    assert.match(await program.skill('pdf'), /# pdf/);
-    renameSync(outer.at(`project/${swapped}`), outer.at('before'));
-    symlinkSync(outer.at('home/secrets'), outer.at(`project/${swapped}`));
-    const asked = ['SECRET', 'ref/SECRET', 'SKILL.md'].map((path) => `resources/read ${ROOT}/${path}`);
-    for (const one of [...asked, `resources/directory/read ${ROOT}`, `skills/get ${ROOT}/SKILL.md`]) {
-      const [method = '', uri] = one.split(' ');
-      assert.equal((await program.request(method, { uri })).error?.code, -32602, one);
-    }
-    assert.deepEqual(await listAll(program), []);
-    assert.equal((await program.call('skills.read', { name: 'pdf', path: 'SECRET' })).isError, true);
-    const found = await program.call('skills.search', { query: 'secret' });
-    const texts = [await program.skill('pdf'), await program.call('skills.list', { includeBody: true })];
-    assert.doesNotMatch(JSON.stringify([found.structuredContent.total, texts]), /SECRET/);
+test('a directory above a skill becomes a link, as by `git pull`: no method gives what lies behind it', async (t) => {
+  const outer = makeTree(t, {
+    'project/.claude/skills/pdf/SKILL.md': skillText('pdf'),
+    'project/.claude/skills/pdf/ref/SECRET': 'harmless',
+    'home/secrets/skills/pdf/SKILL.md': skillText('pdf', 'SECRET'),
+    'home/secrets/skills/pdf/ref/SECRET': 'SECRET',
   });
-}
+  const tree = { ...outer, path: outer.at('project') };
+  const program = harness.startProgram(t, { tree, home: outer.at('home'), args: ['--no-refresh'] });
+  assert.match(await program.skill('pdf'), /# pdf/);
+  renameSync(outer.at('project/.claude'), outer.at('before'));
+  outer.link('project/.claude', outer.at('home/secrets'));
+  const asked = ['ref/SECRET', 'SKILL.md'].map((path) => `resources/read ${ROOT}/${path}`);
+  for (const one of [...asked, `resources/directory/read ${ROOT}`, `skills/get ${ROOT}/SKILL.md`]) {
+    const [method = '', uri] = one.split(' ');
+    assert.equal((await program.request(method, { uri })).error?.code, -32602, one);
+  }
+  assert.deepEqual(await listAll(program), []);
+  assert.equal((await program.call('skills.read', { name: 'pdf', path: 'ref/SECRET' })).isError, true);
+  const found = await program.call('skills.search', { query: 'secret' });
+  const texts = [await program.skill('pdf'), await program.call('skills.list', { includeBody: true })];
+  assert.doesNotMatch(JSON.stringify([found.structuredContent.total, texts]), /SECRET/);
+});
