@@ -2,7 +2,7 @@
  * Small upstream servers for the hub, and clients of them: a process that runs a script (`scriptTarget`), a web server in
  * this process that answers what a test wants (`startWeb`), and `connect`, which closes its client at the end.
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { openClient } from '../../src/hub/client.ts';
@@ -86,10 +86,10 @@ export interface WebExchange {
 export type About = (exchange: WebExchange) => boolean | undefined | Promise<boolean | undefined>;
 
 /** What `about` does not answer is answered as by a legacy server with sessions. `exchanges`: all, in their order. */
-export async function startWeb(t: TestContext, about: About, port = 0) {
+export async function startWeb(t: TestContext, about: About) {
   const exchanges: WebExchange[] = [];
   let sessions = 0;
-  const server = createServer(async (request, response) => {
+  const url = await listen(t, async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     const body: Json = text === '' ? {} : JSON.parse(text);
@@ -114,15 +114,18 @@ export async function startWeb(t: TestContext, about: About, port = 0) {
     else if (result === undefined) json(200, { id, error: { code: -32601, message: `unknown ${method}` } });
     else json(200, { id, result }, method === 'initialize' ? { 'mcp-session-id': `session-${++sessions}` } : {});
   });
-  await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
-  const stop = () =>
-    new Promise<void>((done) => {
-      server.close(() => done());
-      server.closeAllConnections();
-    });
-  t.after(stop);
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
-  return { url, exchanges, stop, count: (name: string) => exchanges.filter(({ method }) => method === name).length };
+  return { url, exchanges, count: (name: string) => exchanges.filter(({ method }) => method === name).length };
+}
+
+/** Any handler on a port of its own. */
+export async function listen(t: TestContext, handler: RequestListener): Promise<URL> {
+  const server = createServer(handler);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
 }
 
 export const DONE = { content: [{ type: 'text', text: 'done' }] };

@@ -4,14 +4,12 @@
  * prompt `welcome`, the resource `memo://one`, a resource template and a skill. On pipes it is in test/fixtures.
  */
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, fromJsonSchema, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { memorySkillFiles, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { eventually } from './connections.ts';
+import { eventually, listen } from './connections.ts';
 
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -86,7 +84,7 @@ export async function makeV2Factory() {
 }
 
 /** Of both eras, on a port of its own. */
-export async function startV2Web(t: TestContext): Promise<string> {
+export async function startV2Web(t: TestContext): Promise<URL> {
   const { factory, onGrow } = await makeV2Factory();
   const handler = createMcpHandler(factory);
   onGrow.tell = () => {
@@ -94,11 +92,5 @@ export async function startV2Web(t: TestContext): Promise<string> {
     handler.notify.promptsChanged();
   };
   const serve = toNodeHandler(handler);
-  const server = createServer((request, response) => void serve(request as Parameters<typeof serve>[0], response));
-  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return listen(t, (request, response) => void serve(request as Parameters<typeof serve>[0], response));
 }

@@ -1,6 +1,6 @@
 /**
- * The hub in the built program, beyond the scenarios of seed-004.test.ts: trust, edits, secrets, servers that behave oddly or
- * send nonsense. The start, the end and published servers are in hub-life.test.ts.
+ * The hub in the built program, beyond the scenarios of seed-004.test.ts: trust, secrets, servers that behave oddly or send
+ * nonsense. The start, the end and published servers are in hub-life.test.ts.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -35,20 +35,6 @@ describe('the hub', { concurrency: 4 }, () => {
     // Trust is in the content: an edit takes it away again.
     tree.write('.kode.json', fileOf({ new: upstream(listing('other')) }));
     await hub.waitForTools((all) => none('new:')(all) && none('both:mine')(all) && has('both:echo')(all));
-  });
-
-  test('an edit restarts what it changes and nothing else; a file that is half written stops no server', async (t) => {
-    const tree = makeTree(t, { 'other.json': fileOf({ given: upstream() }) });
-    const servers = { same: upstream(), gone: upstream(), changed: upstream() };
-    const hub = await startHub(t, servers, { tree, args: [...OFTEN, '--config', 'other.json'] });
-    await hub.waitForTools(has('same:pid', 'gone:pid', 'changed:pid', 'given:pid'));
-    const pid = await hub.textOf('same:pid');
-    tree.write('home/.kode.json', '{"mcpServers": {"same"');
-    await hub.waitForStderr(/warn: \S+home\/\.kode\.json: .*not valid JSON/);
-    tree.write('home/.kode.json', fileOf({ same: upstream(), changed: upstream(listing('new')) }));
-    tree.remove('other.json');
-    await hub.waitForTools((names) => has('changed:new')(names) && none('gone:')(names) && none('given:')(names));
-    assert.equal(await hub.textOf('same:pid'), pid);
   });
 
   test('no secret is printed: not at debug level, not in an error, not by the doctor', async (t) => {

@@ -1,16 +1,17 @@
 /**
  * What is shipped: that it can be built again byte for byte, what is in the two programs and what they may do, what npm would
- * publish, and source that is copied into another project. The README's programs use the published package: readme.test.ts.
+ * publish, with the programs of the README that use it, and source that is copied into another project.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { VERSION } from '../../src/version.ts';
-import { installPacked } from '../harness/installed.ts';
 import { environmentOf, startProgram, TOP } from '../harness/program.ts';
+import { everything } from '../harness/sdk-servers.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const DIST = join(TOP, 'dist');
@@ -106,46 +107,98 @@ for (const [what, program, isConfined] of [
     assert.equal(status, 0);
   });
 
-test('what npm would publish is the programs, which can be run, the library, its source and types; no tool finds a fault', (t) => {
-  const { project, packed } = installPacked(t);
-  const paths = packed.files.map(({ path }) => path);
-  const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
-  const programs = PROGRAMS.map((name) => `dist/${name}`);
-  assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', 'dist/SHA256SUMS', ...programs, 'package.json']);
-  for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/hub/index.d.ts', 'src/protocol/json-rpc.ts'])
-    assert.ok(paths.includes(path), path);
-  // The programs have these inside.
-  const parts = paths.filter((path) => /^dist\/(?:cli|stdio)\b/.test(path));
-  assert.deepEqual(parts, []);
-  for (const { path, mode } of packed.files)
-    if (programs.includes(path)) assert.equal(mode & 0o111, 0o111, `${path} can be run`);
-  const program = project.at(`node_modules/skillwire/${MANIFEST.bin.skillwire}`);
-  assert.equal(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout, `${VERSION}\n`);
-  const file = project.at(packed.filename);
-  // Its CommonJS users are those of Node's own loader; the resolution of Node 10 knows no `exports`.
-  for (const [name, ...args] of [
-    ['publint', '--strict', file],
-    ['attw', file, '--profile', 'esm-only'],
-  ]) {
-    const bin = join(TOP, 'node_modules', '.bin', String(name));
-    const { stdout, stderr, status } = spawnSync(bin, args, { encoding: 'utf8' });
-    assert.equal(status, 0, `${name}: ${stdout}${stderr}`);
-  }
+// Of skillwire, and of the code that uses it.
+const PACKAGES = [
+  ...['valibot', 'front-matter', 'js-yaml', 'argparse', 'sprintf-js', 'esprima', 'picomatch', 'leven'],
+  ...['@types/node', 'undici-types'],
+];
+
+test('what npm would publish, in the node_modules of a project', async (t) => {
+  const project = makeTree(t, { 'package.json': '{"type":"module","private":true}' });
+  // Built already: packing must not build again under the feet of the other tests.
+  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', project.path];
+  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: TOP, encoding: 'utf8' }));
+  mkdirSync(project.at('node_modules'));
+  execFileSync('tar', ['xzf', packed.filename], { cwd: project.path });
+  renameSync(project.at('package'), project.at('node_modules/skillwire'));
+  for (const name of PACKAGES) project.link(`node_modules/${name}`, join(TOP, 'node_modules', name));
+
+  await t.test('is the programs, which can be run, the library, its source and types, and nothing else', () => {
+    const files: readonly { readonly path: string; readonly mode: number }[] = packed.files;
+    const paths = files.map(({ path }) => path);
+    const odd = paths.filter((path) => !/^(?:dist|src)\/[^.].*\.(?:js|ts)$/.test(path));
+    const programs = PROGRAMS.map((name) => `dist/${name}`);
+    assert.deepEqual(odd.toSorted(), ['LICENSE', 'README.md', 'dist/SHA256SUMS', ...programs, 'package.json']);
+    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/hub/index.d.ts', 'src/protocol/json-rpc.ts'])
+      assert.ok(paths.includes(path), path);
+    // The programs have these inside.
+    const parts = paths.filter((path) => /^dist\/(?:cli|stdio)\b/.test(path));
+    assert.deepEqual(parts, []);
+    for (const { path, mode } of files)
+      if (programs.includes(path)) assert.equal(mode & 0o111, 0o111, `${path} can be run`);
+    const program = project.at(`node_modules/skillwire/${MANIFEST.bin.skillwire}`);
+    assert.equal(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout, `${VERSION}\n`);
+  });
+
+  await t.test('has no fault that publint or arethetypeswrong knows', () => {
+    const file = project.at(packed.filename);
+    // Its CommonJS users are those of Node's own loader; the resolution of Node 10 knows no `exports`.
+    for (const [name, ...options] of [
+      ['publint', '--strict', file],
+      ['attw', file, '--profile', 'esm-only'],
+    ]) {
+      const bin = join(TOP, 'node_modules', '.bin', String(name));
+      const { stdout, stderr, status } = spawnSync(bin, options, { encoding: 'utf8' });
+      assert.equal(status, 0, `${name}: ${stdout}${stderr}`);
+    }
+  });
+
+  await t.test("has three entries with types; with them the README's programs do what they say", async (t) => {
+    const readme = readFileSync(join(TOP, 'README.md'), 'utf8');
+    const examples = [...readme.matchAll(/^```ts\n\/\/ (\w+\.ts): .*\n([\s\S]*?)^```$/gm)];
+    const names = examples.map(([, name]) => name);
+    assert.deepEqual(names, ['serve.ts', 'hub.ts']);
+    const npx = "'npx', args: ['-y', '@modelcontextprotocol/server-everything']";
+    const node = `'node', args: ['${everything.args[0]}']`;
+    for (const [, name = '', code = ''] of examples) project.write(name, code.replace(npx, node));
+    project.write(
+      'third.ts',
+      "import { decode, type Message } from 'skillwire/protocol';\nexport { decode, type Message };\n",
+    );
+    const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
+    compile(project, { compilerOptions, files: [...names, 'third.ts'] });
+    const { decode } = await import(pathToFileURL(project.at('out/third.js')).href);
+    assert.equal(decode('{').kind, 'invalid');
+
+    project.write('skills/pdf/SKILL.md', skillText('pdf'));
+    const program = startProgram(t, { tree: project, entry: project.at('out/serve.js') });
+    assert.deepEqual(await program.names(), ['pdf']);
+    assert.match((await program.call('now', {})).content[0].text, /^\d{4}-\d\d-\d\dT/);
+    assert.equal(await program.end(), 0);
+
+    const options = { cwd: project.path, encoding: 'utf8' } as const;
+    const { stdout, status } = spawnSync(process.execPath, [project.at('out/hub.js')], options);
+    assert.equal(status, 0);
+    assert.match(stdout, /'everything:echo'[\s\S]*Echo: hello/);
+  });
 });
 
-/** A project with these parts of `src`, and its own settings for the compiler, which builds it from `file`. */
+/** With all declaration files that they need. */
+function compile(tree: Tree, config: object): void {
+  tree.write('tsconfig.json', JSON.stringify(config));
+  const args = [join(TOP, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', tree.path];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.deepEqual([stdout, status], ['', 0]);
+}
+
+/** A project with these parts of `src`, compiled with its own settings from `file`. */
 function build(t: TestContext, parts: readonly string[], file: string, code?: string): Tree {
-  const tree = makeTree(t);
+  const tree = makeTree(t, { 'package.json': '{"type":"module"}' });
   for (const part of parts) cpSync(join(TOP, 'src', part), tree.at(`src/${part}`), { recursive: true });
   if (code !== undefined) tree.write(file, code);
   tree.link('node_modules', join(TOP, 'node_modules'));
-  tree.write('package.json', '{"type":"module"}');
-  const { include: _, ...config } = JSON.parse(readFileSync(join(TOP, 'tsconfig.json'), 'utf8'));
-  tree.write('tsconfig.json', JSON.stringify({ ...config, files: [file] }));
-  const tsc = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [tsc, '-p', tree.path, '--rootDir', tree.path, '--outDir', tree.at('out')];
-  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  assert.equal(status, 0, stdout);
+  const { include: _, compilerOptions, ...rest } = JSON.parse(readFileSync(join(TOP, 'tsconfig.json'), 'utf8'));
+  compile(tree, { ...rest, compilerOptions: { ...compilerOptions, rootDir: '.', outDir: 'out' }, files: [file] });
   return tree;
 }
 

@@ -1,16 +1,13 @@
-/** The README: its commands run, its two programs work, its tables are up to date, and what it names is there. */
+/** The README: its commands run, its tables are up to date, and what it names is there. Its programs: package.test.ts. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { settingsFrom } from '../../src/config.ts';
-import { installPacked } from '../harness/installed.ts';
-import { PROGRAM, runCommand, STDIO_PROGRAM, startProgram, startWeb, TOP } from '../harness/program.ts';
+import { PROGRAM, runCommand, STDIO_PROGRAM, startWeb, TOP } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const README = readFileSync(join(TOP, 'README.md'), 'utf8');
@@ -82,42 +79,6 @@ test('every command of the README runs without an error, in its order', { skip }
   assert.match(JSON.parse(outputOf('echo')).result.content[0].text, /^Loading: hello\n/);
   assert.equal(JSON.parse(outputOf('curl')).result.tools.length, 4);
   assert.match(readFileSync(tree.at('.codex/config.toml'), 'utf8'), /\[mcp_servers\.skillwire\]/);
-});
-
-test('both programs under "Embedding" compile, and do what they say', async (t) => {
-  const { project } = installPacked(t);
-  const examples = [...section('Embedding and vendoring').matchAll(/^```ts\n\/\/ (\w+\.ts): .*\n([\s\S]*?)^```$/gm)];
-  const names = examples.map(([, name]) => name);
-  assert.deepEqual(names, ['serve.ts', 'hub.ts']);
-  const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
-  const npx = "'npx', args: ['-y', '@modelcontextprotocol/server-everything']";
-  for (const [, name = '', code = ''] of examples)
-    project.write(name, code.replace(npx, `'node', args: ['${everything}']`));
-  // The third entry of the package.
-  project.write(
-    'protocol.ts',
-    "import { decode, type Message } from 'skillwire/protocol';\nexport { decode, type Message };\n",
-  );
-  // Strictly, and with all declaration files that they need.
-  const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], outDir: 'out' };
-  project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: [...names, 'protocol.ts'] }));
-  const compiler = join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
-  const compiled = spawnSync(process.execPath, [compiler, '-p', project.path], { encoding: 'utf8' });
-  assert.deepEqual([compiled.stdout, compiled.status], ['', 0]);
-  const { decode } = await import(pathToFileURL(project.at('out/protocol.js')).href);
-  assert.equal(decode('{').kind, 'invalid');
-
-  project.write('skills/pdf/SKILL.md', skillText('pdf'));
-  const program = startProgram(t, { tree: project, entry: project.at('out/serve.js') });
-  await program.handshake();
-  assert.deepEqual(await program.names(), ['pdf']);
-  assert.match((await program.call('now', {})).content[0].text, /^\d{4}-\d\d-\d\dT/);
-  assert.equal(await program.end(), 0);
-
-  const options = { cwd: project.path, encoding: 'utf8' } as const;
-  const { stdout, status } = spawnSync(process.execPath, [project.at('out/hub.js')], options);
-  assert.equal(status, 0);
-  assert.match(stdout, /'everything:echo'[\s\S]*Echo: hello/);
 });
 
 test('every option, file and npm script that it names is there, and it names every option of createSkillwire', (t) => {
