@@ -9,7 +9,6 @@ import { upstream } from '../harness/upstreams.ts';
 
 const modernAsk = (method: string, params: object) => modern(method, undefined, params);
 const LISTEN = modernAsk('subscriptions/listen', { notifications: { toolsListChanged: true } });
-const FILES = { 'skills/pdf/SKILL.md': skillText('pdf') };
 
 describe('over HTTP', { concurrency: 3 }, () => {
   test('200 clients at once, of both eras, get their own answers under equal ids, and are each told of a change', async (t) => {
@@ -51,7 +50,7 @@ describe('over HTTP', { concurrency: 3 }, () => {
   });
 
   test('SIGTERM: health is 503, new requests too, what is in flight is answered, streams end, exit 0', async (t) => {
-    const tree = makeTree(t, { ...FILES, 'home/.kode.json': fileOf({ up: upstream() }) });
+    const tree = makeTree(t, { 'home/.kode.json': fileOf({ up: upstream() }) });
     const { url, at, program } = await startWeb(t, { tree, args: ['--hub'] });
     await program.waitForStderr(/server up: ready/);
     const headers = await openSession(url);
