@@ -195,6 +195,8 @@ test('Equal trees give equal bytes for `tools/list`. No change, no notification.
   tree.write(path, `${text}more\n`);
   await program.waitForStderr(/0 added, 1 changed, 0 removed/);
   assert.ok((await program.skill('b')).endsWith('more\n'));
+  // Together they take far longer than a notification is held back.
+  for (let refreshes = 0; refreshes < 12; refreshes++) await program.nextRefresh();
   tree.write('skills/new/SKILL.md', skillText('new'));
   await program.waitFor(() => program.notices().length > 0, 'the notice');
   const reasons = program.notices().map(({ params }) => params._meta['skillwire/reason'].replace(/ \(.*/, ''));

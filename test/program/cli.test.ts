@@ -1,7 +1,6 @@
 /** The command line as a person meets it: help, mistakes, pipes and a real terminal. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { ALL_OPTIONS, COMMANDS } from '../../src/cli/commands.ts';
 import { optionsHelp } from '../../src/cli/help.ts';
@@ -59,15 +58,11 @@ test('a mistake is one line on stderr with the nearest right word, and exit 2', 
   assert.deepEqual(stdio, { status: 2, stdout: '', stderr });
 });
 
-test('a reader that closes the pipe early is no error, a full disk is', { skip: !existsSync('/dev/full') }, (t) => {
+test('a reader that closes the pipe early is no error', (t) => {
   const files = Array.from({ length: 300 }, (_, nth) => [`skills/s${nth}/SKILL.md`, skillText(`s${nth}`)]);
   const tree = makeTree(t, Object.fromEntries(files));
-  for (const words of ['list', 'show s1', 'check --json', '--help']) {
+  for (const words of ['list', 'show s1', 'check --json', '--help'])
     assert.equal(inShell(tree, `'${process.execPath}' '${PROGRAM}' ${words} | head -c 1`).stderr, '', words);
-    const full = inShell(tree, `'${process.execPath}' '${PROGRAM}' ${words} > /dev/full`);
-    assert.match(full.stderr, /^skillwire: the output cannot be written: [^\n]+\n$/, words);
-    assert.equal(full.status, 1, words);
-  }
 });
 
 // --- on a terminal, which the program `script` of Linux provides ---
