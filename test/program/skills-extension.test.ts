@@ -1,17 +1,14 @@
 /**
- * The Skills extension on the built program: what it declares, a host that verifies each byte, the SDK's own SkillsClient,
- * and ways out of a skill. The rules for one entry: test/methods/skills-extension.test.ts.
+ * The Skills extension on the built program: the SDK's own SkillsClient, which verifies each byte, and ways out of a skill.
+ * The rules for one entry: test/methods/skills-extension.test.ts. What is declared: seed-002.test.ts.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { renameSync } from 'node:fs';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import * as harness from '../harness/program.ts';
+import { startProgram, startWeb } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
-
-type Answer = harness.Answer;
 
 const ROOT = 'skill://claude/pdf';
 const ODD_NAMES = `a b.md|Q&A.md|ü.md|日本語.txt|100%.md|%2e%2e|a#b?c.md|it's (a) [b] {c}!.md|..hidden|.dot|back\\slash
@@ -56,62 +53,32 @@ const LISTED = {
   'skill://claude/pdf/sub/other/SKILL.md': 1,
 };
 
-const listAll = async (program: harness.Program): Promise<readonly Answer[]> =>
-  (await program.request('skills/list')).result.skills;
-
-const uriOf = ({ uri }: Answer): string => uri;
-
-/** Reads every file of an entry, whose bytes must be exactly those that the entry describes. */
-async function verify({ request }: harness.Program, entry: Answer): Promise<void> {
-  const root = entry.uri.slice(0, -'/SKILL.md'.length);
-  assert.equal(root.split('/').at(-1), entry.frontmatter.name);
-  const uris = entry.resources.map(uriOf);
-  assert.ok(new Set(uris).size === uris.length && uris.includes(entry.uri), 'each file once, SKILL.md among them');
-  for (const { uri, digest, size } of entry.resources) {
-    assert.ok(uri.startsWith(`${root}/`) && new URL(uri).href === uri, 'the spelling is the canonical one');
-    const [content] = (await request('resources/read', { uri })).result.contents;
-    const bytes = 'text' in content ? Buffer.from(content.text) : Buffer.from(content.blob, 'base64');
-    const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-    assert.deepEqual([content.uri, bytes.length, found], [uri, size, digest]);
-  }
-}
-
-describe('the Skills extension', { concurrency: 4 }, () => {
-  test('it is declared, with resources and directories; every entry is complete and right', async (t) => {
-    const program = harness.startProgram(t, { tree: realLooking(t) });
-    const { capabilities } = (await program.handshake()).result;
-    assert.deepEqual(capabilities.extensions, { 'io.modelcontextprotocol/skills': { directoryRead: true } });
-    assert.deepEqual(capabilities.resources, { listChanged: true });
-    const entries = await listAll(program);
-    const found = Object.fromEntries(entries.map(({ uri, resources }) => [uri, resources.length]));
-    assert.deepEqual(Object.entries(found), Object.entries(LISTED));
-    for (const entry of entries) await verify(program, entry);
-    // A skill that breaks the naming rules loads by tool and as resources; the log says why it is not listed.
-    await program.waitForStderr(/Not Allowed\/SKILL\.md: is not in skills\/list, because its name is not 1 to 64/);
-    assert.match(await program.skill('not allowed'), /^Loading: Not Allowed\n/);
-    const { result } = await program.request('resources/read', { uri: 'skill://agents/Not%20Allowed/SKILL.md' });
-    assert.equal(result.contents[0].text, skillText('Not Allowed'));
-  });
-
-  for (const mode of ['legacy', { pin: '2026-07-28' }] as const)
-    test(`the SDK's SkillsClient lists, reads and verifies (${JSON.stringify(mode)})`, async (t) => {
-      const { url } = await harness.startWeb(t, { tree: realLooking(t) });
-      const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } });
-      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-      t.after(() => client.close());
-      const skills = new SkillsClient(client);
-      assert.ok(skills.supported && skills.directoryRead);
-      const { skills: entries } = await skills.list();
-      assert.deepEqual(entries.map(uriOf), Object.keys(LISTED));
-      for (const entry of entries) {
-        assert.deepEqual((await skills.get(entry.uri)).skill, entry);
-        assert.ok(Array.isArray(entry.resources));
-        for (const { uri } of entry.resources) assert.equal((await skills.read(entry, uri)).verified, true);
+for (const mode of ['legacy', { pin: '2026-07-28' }] as const)
+  test(`the SDK's SkillsClient lists, reads and verifies every file (${JSON.stringify(mode)})`, async (t) => {
+    const { url, program } = await startWeb(t, { tree: realLooking(t) });
+    const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    t.after(() => client.close());
+    const skills = new SkillsClient(client);
+    assert.ok(skills.supported && skills.directoryRead);
+    const { skills: entries } = await skills.list();
+    const found = entries.map(({ uri, resources }) => [uri, resources.length]);
+    assert.deepEqual(found, Object.entries(LISTED));
+    for (const entry of entries) {
+      assert.deepEqual((await skills.get(entry.uri)).skill, entry);
+      assert.ok(Array.isArray(entry.resources));
+      for (const { uri } of entry.resources) {
+        assert.ok(uri.startsWith(entry.uri.replace('SKILL.md', '')) && new URL(uri).href === uri, uri);
+        assert.equal((await skills.read(entry, uri)).verified, true, uri);
       }
-      assert.ok((await skills.readDirectory(ROOT)).resources.some(({ uri }) => uri === `${ROOT}/inner`));
-      await assert.rejects(skills.readDirectory(`${ROOT}/SKILL.md`), { code: -32602 });
-    });
-});
+    }
+    assert.ok((await skills.readDirectory(ROOT)).resources.some(({ uri }) => uri === `${ROOT}/inner`));
+    await assert.rejects(skills.readDirectory(`${ROOT}/SKILL.md`), { code: -32602 });
+    // A skill that breaks the naming rules is a resource all the same; the log says why it is not listed.
+    await program.waitForStderr(/Not Allowed\/SKILL\.md: is not in skills\/list, because its name is not 1 to 64/);
+    const { contents } = await client.readResource({ uri: 'skill://agents/Not%20Allowed/SKILL.md' });
+    assert.equal(Object(contents[0]).text, skillText('Not Allowed'));
+  });
 
 // After `skill://claude/pdf/`; each would reach a secret, or another skill's file, if it were followed.
 const WAYS = `../secret.txt ../../../secret.txt .. ../ ./../secret.txt ref/../../secret.txt ref/../../other/SKILL.md
@@ -139,7 +106,7 @@ test('no way out of a skill gives anything from outside, whichever method is ask
     note: '.git',
   };
   for (const [name, target] of Object.entries(links)) tree.link(`.claude/skills/pdf/${name}`, target);
-  const program = harness.startProgram(t, { tree });
+  const program = startProgram(t, { tree });
   for (const uri of WAYS.split(/\s+/).flatMap((way) => [`${ROOT}/${way}`, `${ROOT}/ref/${way}`])) {
     for (const method of ['resources/read', 'resources/directory/read', 'skills/get']) {
       const { error } = await program.request(method, { uri });
@@ -160,7 +127,7 @@ test('a directory above a skill becomes a link, as by `git pull`: no method give
     'home/secrets/skills/pdf/ref/SECRET': 'SECRET',
   });
   const tree = { ...outer, path: outer.at('project') };
-  const program = harness.startProgram(t, { tree, home: outer.at('home'), args: ['--no-refresh'] });
+  const program = startProgram(t, { tree, home: outer.at('home'), args: ['--no-refresh'] });
   assert.match(await program.skill('pdf'), /# pdf/);
   renameSync(outer.at('project/.claude'), outer.at('before'));
   outer.link('project/.claude', outer.at('home/secrets'));
@@ -169,7 +136,7 @@ test('a directory above a skill becomes a link, as by `git pull`: no method give
     const [method = '', uri] = one.split(' ');
     assert.equal((await program.request(method, { uri })).error?.code, -32602, one);
   }
-  assert.deepEqual(await listAll(program), []);
+  assert.deepEqual((await program.request('skills/list')).result.skills, []);
   assert.equal((await program.call('skills.read', { name: 'pdf', path: 'ref/SECRET' })).isError, true);
   const found = await program.call('skills.search', { query: 'secret' });
   const texts = [await program.skill('pdf'), await program.call('skills.list', { includeBody: true })];
