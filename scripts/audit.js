@@ -48,14 +48,14 @@ export function reach(modules, entry) {
   return reached;
 }
 
-export function roomOf(path) {
+function roomOf(path) {
   const [, folder, inner] = path.split('/');
   if (folder === 'transports') return inner === 'http' ? 'transports/http' : 'transports/stdio';
   return folder.endsWith('.ts') ? 'root files' : folder;
 }
 
 /** Touches text or files from outside: what it lets through, the rest relies on. */
-export function isBoundary(path, { imports }) {
+function isBoundary(path, { imports }) {
   if (/^src\/(?:protocol|transports|files)\/|^src\/(?:text|log)\.ts$|^src\/skills\/front-matter\.ts$/.test(path))
     return true;
   return (
@@ -115,18 +115,17 @@ function moduleAt(path) {
   return { text, lines: text.split('\n').length - 1, imports: [...new Set(resolved)] };
 }
 
-/** The packages that are installed with the library, by the lock file. */
+/** The packages that are installed with the library, by the lock file: what npm marks there is for developers only. */
 function runtimePackages() {
   const { packages } = JSON.parse(readFileSync(join(top, 'package-lock.json'), 'utf8'));
-  const found = new Map();
-  const visit = (name, how) => {
-    if (found.has(name)) return;
-    const { version, dependencies = {} } = packages[`node_modules/${name}`];
-    found.set(name, `${name} ${version}${how}`);
-    for (const one of Object.keys(dependencies)) visit(one, ' (through another package)');
-  };
-  for (const name of Object.keys(packages[''].dependencies)) visit(name, '');
-  return [...found.values()];
+  const { '': own, ...others } = packages;
+  const shipped = Object.entries(others).filter(
+    ([, { dev, devOptional, optional }]) => !dev && !devOptional && !optional,
+  );
+  return shipped.map(([path, { version }]) => {
+    const name = path.replace('node_modules/', '');
+    return `${name} ${version}${own.dependencies[name] ? '' : ' (through another package)'}`;
+  });
 }
 
 function print() {
