@@ -2,26 +2,24 @@
  * `npm run conformance`: the official MCP conformance suite against this server and, as a client, against its hub.
  * Scenarios that need nothing particular run against the program itself; those that need certain tools and resources
  * against test/fixtures/conformance-server.ts, which is the same server embedded; those of a client drive
- * test/fixtures/conformance-client.ts. A failure or a warning in any of them fails the run, and so does a scenario that is
- * on no list here. The suite and the Node it needs are installed beside this file, the first time.
+ * test/fixtures/conformance-client.ts. A failure or a warning in any of them fails the run, and so does a scenario for
+ * servers that is on no list here. The suite and the Node it needs are installed beside this file, the first time.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { build, install, run, say, top } from '../build.js';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, install, say, top } from '../build.js';
+import { makeDirectory, start, urlFrom } from '../programs.js';
 
-const here = join(top, 'scripts', 'conformance');
-const [LEGACY, MODERN] = ['2025-11-25', '2026-07-28'];
-
+const VERSIONS = ['2025-11-25', '2026-07-28'];
 const words = (text) => text.trim().split(/\s+/);
 
 /** They ask for what any server has. */
 const ON_PROGRAM = words(`
   server-initialize server-session-lifecycle ping tools-list resources-list prompts-list server-sse-multiple-streams
-  dns-rebinding-protection sep-2164-resource-not-found caching http-header-validation`);
+  dns-rebinding-protection sep-2164-resource-not-found caching http-header-validation
+  sep-2640-skills-directory sep-2640-skills-enumeration sep-2640-skills-manifest`);
 
 /** They call tools and read resources by names that only a fixture has. */
 const ON_FIXTURE = words(`
@@ -30,16 +28,9 @@ const ON_FIXTURE = words(`
   resources-read-binary resources-templates-read prompts-get-simple prompts-get-with-args prompts-get-embedded-resource
   prompts-get-with-image http-custom-header-server-validation`);
 
-/** Extensions are in no suite and run one by one, for either revision. */
-const EXTENSIONS = words('sep-2640-skills-directory sep-2640-skills-enumeration sep-2640-skills-manifest');
-
-const PRESERVATION = 'json-schema-2020-12-preservation';
-const AS_CLIENT = {
-  [LEGACY]: words(`initialize tools_call sse-retry ${PRESERVATION}`),
-  [MODERN]: words(`
-    tools_call request-metadata http-standard-headers http-custom-headers http-invalid-tool-headers
-    json-schema-ref-no-deref ${PRESERVATION}`),
-};
+const AS_CLIENT = words(`
+  initialize tools_call sse-retry request-metadata http-standard-headers http-custom-headers http-invalid-tool-headers
+  json-schema-ref-no-deref json-schema-2020-12-preservation`);
 
 /** What this server does not do, and so cannot be asked. */
 const LEFT_OUT = [
@@ -48,154 +39,122 @@ const LEFT_OUT = [
   [/^logging-set-level$|^tools-call-with-logging$/, 'its log goes to stderr, not to clients'],
   [/^completion-complete$/, 'its prompts and templates have nothing to complete'],
   [/^resources-(un)?subscribe$/, 'changes are told by list_changed, not for a single resource'],
+  [/^tasks-/, 'it has no tasks'],
 ];
 const reasonFor = (scenario) => LEFT_OUT.find(([pattern]) => pattern.test(scenario))?.[1];
 
-const children = [];
-const temporary = mkdtempSync(join(tmpdir(), 'skillwire-conformance-'));
+/** A row without checks; without a fault it is one that was left out. */
+const notRun = (scenario, version, ...faults) => ({ scenario, version, passed: 0, faults });
+
+const modules = join(top, 'scripts', 'conformance', 'node_modules');
+const NODE = join(modules, 'node', 'bin', 'node');
+const SUITE = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
 // Below the checkout: there its imports find the packages.
 const fixtures = join(top, '.test-build', 'conformance');
-try {
-  process.exitCode = (await main()) ? 0 : 1;
-} finally {
-  for (const child of children) child.kill();
-  rmSync(temporary, { recursive: true, force: true });
+
+install();
+await build();
+await buildFixtures();
+install('scripts/conformance');
+say('conformance');
+const results = (await Promise.all(VERSIONS.map(runServers))).flat();
+for (const version of VERSIONS) results.push(...(await runClients(version)));
+for (const scenario of [...ON_PROGRAM, ...ON_FIXTURE, ...AS_CLIENT])
+  if (!results.some((one) => one.scenario === scenario)) results.push(notRun(scenario, '-', 'is not in the suite'));
+print(results);
+process.exit(results.every(({ faults }) => faults.length === 0) ? 0 : 1);
+
+// --- internal ---
+
+/** All of a revision. Revisions run side by side and must not see each other's changes, so each has servers of its own. */
+async function runServers(version) {
+  const [program, fixture] = await Promise.all([startProgram(), startFixture()]);
+  const results = [];
+  for (const scenario of listed('server', version)) {
+    const url = (ON_PROGRAM.includes(scenario) && program) || (ON_FIXTURE.includes(scenario) && fixture);
+    if (url) results.push(await runScenario('server', scenario, version, ['--url', url, '--force']));
+    else results.push(reasonFor(scenario) ? notRun(scenario, version) : notRun(scenario, version, 'is on no list'));
+  }
+  return results;
 }
 
-async function main() {
-  install();
-  await build();
-  await buildFixtures();
-  installSuite();
-  say('conformance');
-  // Suites side by side must not see each other's changes, so each has servers of its own.
-  const [program, oldFixture, newFixture] = await Promise.all([startProgram(), startFixture(), startFixture()]);
-  const alone = (url, scenario, version) => runServer(url, version, ['--scenario', scenario, '--force']);
-  const runs = await Promise.all([
-    runServer(program, LEGACY, ['--suite', 'all'], ON_PROGRAM),
-    runServer(program, MODERN, ['--suite', 'all'], ON_PROGRAM),
-    runServer(oldFixture, LEGACY, ['--suite', 'all'], ON_FIXTURE),
-    runServer(newFixture, MODERN, ['--suite', 'all'], ON_FIXTURE),
-    ...EXTENSIONS.flatMap((scenario) => [alone(program, scenario, LEGACY), alone(program, scenario, MODERN)]),
-  ]);
-  const results = runs.flat();
-  // One at a time: some of them measure how long the client waits.
-  for (const [version, scenarios] of Object.entries(AS_CLIENT))
-    for (const scenario of scenarios) results.push(await runClient(scenario, version));
-  print(results);
-  const wanted = [...ON_PROGRAM, ...ON_FIXTURE, ...EXTENSIONS, ...Object.values(AS_CLIENT).flat()];
-  const missing = wanted.filter((name) => !results.some(({ scenario, passed }) => scenario === name && passed > 0));
-  for (const name of missing) console.log(`${name} was not run`);
-  return missing.length === 0 && results.every(({ faults }) => faults.length === 0);
+/** One at a time: some of them measure how long the client waits. */
+async function runClients(version) {
+  const command = `${process.execPath} ${join(fixtures, 'conformance-client.js')}`;
+  const results = [];
+  for (const scenario of listed('client', version).filter((name) => AS_CLIENT.includes(name)))
+    results.push(await runScenario('client', scenario, version, ['--command', command]));
+  return results;
+}
+
+/** The scenarios that the suite has for a revision. Extensions are for either. */
+function listed(side, version) {
+  const text = execFileSync(NODE, [SUITE, 'list', `--${side}`], { encoding: 'utf8' });
+  const rows = [...text.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)];
+  return rows.filter(([, , tags]) => tags === 'extension' || tags.includes(version)).map(([, name]) => name);
+}
+
+async function runScenario(side, scenario, version, args) {
+  const output = makeDirectory();
+  const own = ['--scenario', scenario, '--spec-version', version, '-o', output, '--timeout', '30000'];
+  const child = start(NODE, [SUITE, side, ...args, ...own], output, 'ignore');
+  const [code] = await once(child, 'close');
+  const [folder = ''] = readdirSync(output);
+  const file = join(output, folder, 'checks.json');
+  const checks = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+  const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+  const faults = checks
+    .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+    .map(({ id, status, errorMessage }) => `${status} ${id}: ${errorMessage ?? 'no reason given'}`);
+  if (passed === 0) faults.push('checked nothing');
+  // Every check may be green and the client broken all the same.
+  if (code !== 0) faults.push(`the suite ended with ${code}`);
+  return { scenario, version, passed, faults };
 }
 
 /** One row per scenario, one column per revision, and what is wrong below. */
 function print(results) {
   const names = [...new Set(results.map(({ scenario }) => scenario))];
   const width = Math.max(...names.map((name) => name.length)) + 2;
-  console.log(`${'scenario'.padEnd(width)}${LEGACY}  ${MODERN}`);
+  console.log(`${'scenario'.padEnd(width)}${VERSIONS.join('  ')}`);
   for (const name of names) {
-    const cells = [LEGACY, MODERN].map((version) => {
+    const cells = VERSIONS.map((version) => {
       const result = results.find((one) => one.scenario === name && one.version === version);
       if (!result) return '-';
-      if (result.leftOut) return 'left out';
-      return result.faults.length === 0 ? `${result.passed} ok` : `${result.faults.length} WRONG`;
+      if (result.faults.length > 0) return `${result.faults.length} WRONG`;
+      return result.passed === 0 ? 'left out' : `${result.passed} ok`;
     });
-    console.log(
-      `${name.padEnd(width)}${cells.map((cell) => cell.padEnd(12)).join('')}${reasonFor(name) ?? ''}`.trimEnd(),
-    );
+    const columns = cells.map((text) => text.padEnd(12)).join('');
+    console.log(`${name.padEnd(width)}${columns}${reasonFor(name) ?? ''}`.trimEnd());
   }
   for (const { scenario, version, faults } of results)
     for (const fault of faults) console.log(`${scenario} (${version}): ${fault}`);
-  const judged = results.filter(({ leftOut }) => !leftOut);
-  const wrong = judged.filter(({ faults }) => faults.length > 0);
-  const checks = judged.reduce((sum, { passed }) => sum + passed, 0);
-  console.log(`${judged.length - wrong.length} of ${judged.length} runs passed, ${checks} checks`);
-}
-
-/** Runs scenarios against a server. Those of a suite are judged where they are `wanted`; the others are elsewhere, or left out. */
-async function runServer(url, version, selection, wanted) {
-  const { output } = await runSuite('server', ['--url', url, ...selection, '--spec-version', version]);
-  // Folders are called `server-NAME-2026-11-16T03-46-26-604Z`.
-  const nameOf = (folder) => folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
-  return readdirSync(output).flatMap((folder) => {
-    const scenario = nameOf(folder);
-    if (!wanted || wanted.includes(scenario)) return [judge(scenario, version, join(output, folder))];
-    if (reasonFor(scenario)) return [{ scenario, version, passed: 0, faults: [], leftOut: true }];
-    if ([...ON_PROGRAM, ...ON_FIXTURE].includes(scenario)) return [];
-    return [{ scenario, version, passed: 0, faults: ['is on no list'] }];
-  });
-}
-
-async function runClient(scenario, version) {
-  const command = `${process.execPath} ${join(fixtures, 'conformance-client.js')}`;
-  const args = ['--command', command, '--scenario', scenario, '--spec-version', version];
-  const { output, code } = await runSuite('client', args);
-  const [folder = ''] = readdirSync(output);
-  const result = judge(scenario, version, join(output, folder));
-  // Every check may be green and the client broken all the same.
-  return code === 0 || result.faults.length > 0 ? result : { ...result, faults: [`the client failed (${code})`] };
-}
-
-function judge(scenario, version, folder) {
-  const file = join(folder, 'checks.json');
-  const checks = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
-  const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
-  const faults = checks
-    .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
-    .map(({ id, status, errorMessage }) => `${status} ${id}: ${errorMessage ?? 'no reason given'}`);
-  return { scenario, version, passed, faults: passed === 0 && faults.length === 0 ? ['checked nothing'] : faults };
-}
-
-/** Its exit code counts scenarios that are not ours to pass; the files that it writes tell each apart. */
-async function runSuite(side, args) {
-  const output = mkdtempSync(join(temporary, `${side}-`));
-  const modules = join(here, 'node_modules');
-  const suite = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
-  const all = [suite, side, ...args, '-o', output, '--timeout', '30000'];
-  const child = spawn(join(modules, 'node', 'bin', 'node'), all, { stdio: 'ignore' });
-  children.push(child);
-  const [code] = await once(child, 'close');
-  return { output, code };
+  const run = results.filter(({ passed, faults }) => passed > 0 || faults.length > 0);
+  const good = run.filter(({ faults }) => faults.length === 0);
+  const checks = run.reduce((sum, { passed }) => sum + passed, 0);
+  console.log(`${good.length} of ${run.length} runs passed, ${checks} checks`);
 }
 
 function startProgram() {
-  const tree = makeTree({
+  const home = makeDirectory({
     'hello/SKILL.md': '---\nname: hello\ndescription: Greets people\n---\n# Hello\n\nSee references/words.md.\n',
     'hello/references/words.md': 'Good day.\n',
     'later/SKILL.md': '---\nname: later\ndescription: Says goodbye\nlicense: MIT\n---\n# Goodbye\n',
   });
-  const args = ['--transport', 'http', '--port', '0', '--no-default-dirs', '--no-plugins', '--skill-dir', tree];
-  return startServer([join(top, 'dist', 'skillwire.cjs'), ...args], tree);
+  const args = ['--transport', 'http', '--port', '0', '--no-default-dirs', '--no-plugins', '--skill-dir', home];
+  return startServer([join(top, 'dist', 'skillwire.cjs'), ...args], home);
 }
 
 function startFixture() {
   const text = '---\nname: test_simple_prompt\ndescription: A prompt\n---\nThis is a simple prompt for testing.\n';
-  const tree = makeTree({ 'test_simple_prompt/SKILL.md': text });
-  return startServer([join(fixtures, 'conformance-server.js'), tree], tree);
+  const home = makeDirectory({ 'test_simple_prompt/SKILL.md': text });
+  return startServer([join(fixtures, 'conformance-server.js'), home], home);
 }
 
-function makeTree(files) {
-  const tree = mkdtempSync(join(temporary, 'skills-'));
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(tree, path)), { recursive: true });
-    writeFileSync(join(tree, path), text);
-  }
-  return tree;
-}
-
-/** The first URL that the server names on stderr, by a name that the rebinding scenario can vary. */
+/** Gives its URL, by a name that the rebinding scenario can vary. */
 async function startServer(args, home) {
-  const env = { PATH: process.env.PATH, HOME: home };
-  const child = spawn(process.execPath, args, { cwd: home, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  children.push(child);
-  for await (const line of createInterface({ input: child.stderr })) {
-    const [url] = /http:\/\/\S+/.exec(line) ?? [];
-    if (url === undefined) continue;
-    child.stderr.resume();
-    return url.replace('127.0.0.1', 'localhost');
-  }
-  throw new Error('a server ended before it listened');
+  const url = await urlFrom(start(process.execPath, args, home));
+  return url.replace('127.0.0.1', 'localhost');
 }
 
 async function buildFixtures() {
@@ -204,15 +163,4 @@ async function buildFixtures() {
   const entryPoints = ['server', 'client'].map((side) => join(top, 'test', 'fixtures', `conformance-${side}.ts`));
   const options = { bundle: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external' };
   await esbuild.build({ ...options, entryPoints, outdir: fixtures, logLevel: 'warning' });
-}
-
-function installSuite() {
-  const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
-  const isThere = ([name, version]) => {
-    const manifest = join(here, 'node_modules', name, 'package.json');
-    return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
-  };
-  if (Object.entries(dependencies).every(isThere)) return;
-  say('installing the conformance suite');
-  run('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund', '--loglevel=error', '--json=false']);
 }
