@@ -1,7 +1,7 @@
 /**
  * `npm run bundle`: dist/skillwire.mcpb, which Claude Desktop and other hosts install with one click: the stdio program
- * alone, without options, and a manifest that names its tools, packed and validated by the official packer.
- * `node scripts/bundle.js --check` also unpacks it, starts it as its manifest says, and loads a skill.
+ * alone, without options, and a manifest that names its tools, packed and validated by the official packer. Then it is
+ * unpacked, started as its manifest says, and asked for a skill.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,18 +42,15 @@ const contents = makeDirectory({
 });
 pack('validate', join(contents, 'manifest.json'));
 pack('pack', contents, bundle);
-if (process.argv.includes('--check')) check();
+
+const unpacked = makeDirectory();
+pack('unpack', bundle, unpacked);
+const { server } = JSON.parse(readFileSync(join(unpacked, 'manifest.json'), 'utf8'));
+const { command, args } = server.mcp_config;
+const words = args.map((word) => word.replace('${__dirname}', unpacked));
+tryProgram(command, words, home);
+say('the unpacked bundle serves its tools and a skill');
 
 function pack(...args) {
   run('npx', ['--yes', '--loglevel=error', PACKER, ...args]);
-}
-
-function check() {
-  const unpacked = makeDirectory();
-  pack('unpack', bundle, unpacked);
-  const { server } = JSON.parse(readFileSync(join(unpacked, 'manifest.json'), 'utf8'));
-  const { command, args } = server.mcp_config;
-  const words = args.map((word) => word.replace('${__dirname}', unpacked));
-  tryProgram(command, words, home);
-  say('the unpacked bundle serves its tools and a skill');
 }
