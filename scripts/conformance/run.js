@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, install, say, top } from '../build.js';
+import { build, install, run, say, top } from '../build.js';
 import { makeDirectory, start, urlFrom } from '../programs.js';
 
 const VERSIONS = ['2025-11-25', '2026-07-28'];
@@ -46,16 +46,35 @@ const reasonFor = (scenario) => LEFT_OUT.find(([pattern]) => pattern.test(scenar
 /** A row without checks; without a fault it is one that was left out. */
 const notRun = (scenario, version, ...faults) => ({ scenario, version, passed: 0, faults });
 
+const SKILLS = {
+  'hello/SKILL.md': '---\nname: hello\ndescription: Greets people\n---\n# Hello\n\nSee references/words.md.\n',
+  'hello/references/words.md': 'Good day.\n',
+  'later/SKILL.md': '---\nname: later\ndescription: Says goodbye\nlicense: MIT\n---\n# Goodbye\n',
+  // The suite asks for a prompt of this name, and every skill is one.
+  'test_simple_prompt/SKILL.md':
+    '---\nname: test_simple_prompt\ndescription: A prompt\n---\nThis is a simple prompt.\n',
+};
+
+const PROGRAM = [
+  join(top, 'dist', 'skillwire.cjs'),
+  '--no-default-dirs',
+  '--no-plugins',
+  '--transport',
+  'http',
+  '--port',
+  '0',
+  '--skill-dir',
+];
 const modules = join(top, 'scripts', 'conformance', 'node_modules');
 const NODE = join(modules, 'node', 'bin', 'node');
 const SUITE = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
-// Below the checkout: there its imports find the packages.
-const fixtures = join(top, '.test-build', 'conformance');
+const FIXTURES = join(top, '.test-build', 'test', 'fixtures');
 
 install();
 await build();
-await buildFixtures();
 install('scripts/conformance');
+say('type-check');
+run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'test/tsconfig.json']);
 say('conformance');
 const results = (await Promise.all(VERSIONS.map(runServers))).flat();
 for (const version of VERSIONS) results.push(...(await runClients(version)));
@@ -68,7 +87,8 @@ process.exit(results.every(({ faults }) => faults.length === 0) ? 0 : 1);
 
 /** All of a revision. Revisions run side by side and must not see each other's changes, so each has servers of its own. */
 async function runServers(version) {
-  const [program, fixture] = await Promise.all([startProgram(), startFixture()]);
+  const program = await startServer(...PROGRAM);
+  const fixture = await startServer(join(FIXTURES, 'conformance-server.js'));
   const results = [];
   for (const scenario of listed('server', version)) {
     const url = (ON_PROGRAM.includes(scenario) && program) || (ON_FIXTURE.includes(scenario) && fixture);
@@ -80,7 +100,7 @@ async function runServers(version) {
 
 /** One at a time: some of them measure how long the client waits. */
 async function runClients(version) {
-  const command = `${process.execPath} ${join(fixtures, 'conformance-client.js')}`;
+  const command = `${process.execPath} ${join(FIXTURES, 'conformance-client.js')}`;
   const results = [];
   for (const scenario of listed('client', version).filter((name) => AS_CLIENT.includes(name)))
     results.push(await runScenario('client', scenario, version, ['--command', command]));
@@ -114,19 +134,13 @@ async function runScenario(side, scenario, version, args) {
 
 /** One row per scenario, one column per revision, and what is wrong below. */
 function print(results) {
-  const names = [...new Set(results.map(({ scenario }) => scenario))];
-  const width = Math.max(...names.map((name) => name.length)) + 2;
-  console.log(`${'scenario'.padEnd(width)}${VERSIONS.join('  ')}`);
-  for (const name of names) {
-    const cells = VERSIONS.map((version) => {
-      const result = results.find((one) => one.scenario === name && one.version === version);
-      if (!result) return '-';
-      if (result.faults.length > 0) return `${result.faults.length} WRONG`;
-      return result.passed === 0 ? 'left out' : `${result.passed} ok`;
-    });
-    const columns = cells.map((text) => text.padEnd(12)).join('');
-    console.log(`${name.padEnd(width)}${columns}${reasonFor(name) ?? ''}`.trimEnd());
+  const table = {};
+  for (const { scenario, version, passed, faults } of results) {
+    table[scenario] ??= { [VERSIONS[0]]: '', [VERSIONS[1]]: '', remark: reasonFor(scenario) ?? '' };
+    const wrong = faults.length > 0 && `${faults.length} WRONG`;
+    table[scenario][version] = wrong || (passed > 0 ? `${passed} ok` : 'left out');
   }
+  console.table(table);
   for (const { scenario, version, faults } of results)
     for (const fault of faults) console.log(`${scenario} (${version}): ${fault}`);
   const run = results.filter(({ passed, faults }) => passed > 0 || faults.length > 0);
@@ -135,32 +149,9 @@ function print(results) {
   console.log(`${good.length} of ${run.length} runs passed, ${checks} checks`);
 }
 
-function startProgram() {
-  const home = makeDirectory({
-    'hello/SKILL.md': '---\nname: hello\ndescription: Greets people\n---\n# Hello\n\nSee references/words.md.\n',
-    'hello/references/words.md': 'Good day.\n',
-    'later/SKILL.md': '---\nname: later\ndescription: Says goodbye\nlicense: MIT\n---\n# Goodbye\n',
-  });
-  const args = ['--transport', 'http', '--port', '0', '--no-default-dirs', '--no-plugins', '--skill-dir', home];
-  return startServer([join(top, 'dist', 'skillwire.cjs'), ...args], home);
-}
-
-function startFixture() {
-  const text = '---\nname: test_simple_prompt\ndescription: A prompt\n---\nThis is a simple prompt for testing.\n';
-  const home = makeDirectory({ 'test_simple_prompt/SKILL.md': text });
-  return startServer([join(fixtures, 'conformance-server.js'), home], home);
-}
-
-/** Gives its URL, by a name that the rebinding scenario can vary. */
-async function startServer(args, home) {
-  const url = await urlFrom(start(process.execPath, args, home));
+/** Serves the skills in the directory that it adds to the arguments; gives a URL whose host the rebinding scenario can vary. */
+async function startServer(...args) {
+  const home = makeDirectory(SKILLS);
+  const url = await urlFrom(start(process.execPath, [...args, home], home));
   return url.replace('127.0.0.1', 'localhost');
-}
-
-async function buildFixtures() {
-  // Loaded here: in a fresh clone it is there only after `install`.
-  const esbuild = await import('esbuild');
-  const entryPoints = ['server', 'client'].map((side) => join(top, 'test', 'fixtures', `conformance-${side}.ts`));
-  const options = { bundle: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external' };
-  await esbuild.build({ ...options, entryPoints, outdir: fixtures, logLevel: 'warning' });
 }
