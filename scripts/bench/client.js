@@ -63,12 +63,7 @@ export function memoryMiB({ pid }) {
 }
 
 export async function end({ child }) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const killer = setTimeout(() => child.kill('SIGKILL'), 3000);
-  if (child.stdin) child.stdin.end();
-  else child.kill('SIGTERM');
-  await once(child, 'exit');
-  clearTimeout(killer);
+  if (child.kill('SIGKILL')) await once(child, 'exit');
 }
 
 export const wrong = ({ method }, got) => new Error(`wrong answer to ${method}: ${JSON.stringify(got).slice(0, 300)}`);
@@ -84,7 +79,7 @@ async function request(client, call) {
     client.take = (lines) => {
       const arrived = performance.now();
       for (const line of lines) {
-        const message = JSON.parse(line.toString());
+        const message = JSON.parse(Buffer.from(line, 'latin1').toString());
         if (message.id === id && message.result) done({ ...message, length: line.length, arrived });
         else if (message.id !== undefined) fail(wrong(call, message));
       }
@@ -106,7 +101,7 @@ async function loadPipe(client, call, { count, width }) {
     client.take = (lines) => {
       for (const line of lines) {
         if (line.length === length) answered++;
-        else if (!line.includes('"method":"notifications/')) fail(wrong(call, line.toString()));
+        else if (!line.includes('"method":"notifications/')) fail(wrong(call, line));
       }
       if (answered === count) done();
       else if (sent < count) send(Math.min(answered + width, count) - sent);
@@ -139,19 +134,15 @@ function cpuMicros({ pid }) {
   return times.reduce((sum, time) => sum + Number(time) / 1000, 0);
 }
 
-/** Hands over the complete lines of each chunk. An answer of many chunks is joined once, when it is whole. */
+/** Hands over the complete lines of each chunk, each character of a line being one byte. */
 function eachPiece(stream, take) {
-  let parts = [];
-  stream.on('data', (chunk) => {
-    const lines = [];
-    let begin = 0;
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, begin)) {
-      const piece = chunk.subarray(begin, at);
-      lines.push(parts.length === 0 ? piece : Buffer.concat([...parts, piece]));
-      parts = [];
-      begin = at + 1;
-    }
-    if (begin < chunk.length) parts.push(chunk.subarray(begin));
-    if (lines.length > 0) take(lines);
+  let rest = '';
+  stream.setEncoding('latin1').on('data', (text) => {
+    rest += text;
+    // An answer of many chunks is looked through once, when it is whole.
+    if (!text.includes('\n')) return;
+    const lines = rest.split('\n');
+    rest = lines.pop();
+    take(lines);
   });
 }

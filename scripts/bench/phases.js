@@ -4,6 +4,7 @@
  * All servers of a phase take their turns in every round, so that a busy moment of the machine hits them alike.
  */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { top } from '../build.js';
 import { makeDirectory } from '../programs.js';
@@ -22,7 +23,6 @@ const script =
   (...args) => [fileURLToPath(new URL(name, import.meta.url)), ...args];
 const [bare, sdk] = [script('bare.js'), script('sdk.js')];
 const program = (...flags) => [join(top, 'dist', 'skillwire.cjs'), '--no-default-dirs', '--no-plugins', ...flags];
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** `bench`: `{ home, quick }`. */
 export const PHASES = {
