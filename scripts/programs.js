@@ -12,6 +12,10 @@ import { createInterface } from 'node:readline';
 // No script needs a program so long; one that hangs is killed, which ends whoever waits for it.
 const LONGEST_MS = 600_000;
 const CONVERSATION_MS = 30_000;
+/** The skill that programs are asked for, and a sentence that is only in its body: who shows it has loaded the skill. */
+export const SKILL = 'hello';
+export const BODY = 'Good day.';
+
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'skillwire-')));
 const alive = new Set();
 process.on('exit', () => {
@@ -31,10 +35,10 @@ export function makeDirectory(files = {}) {
   return directory;
 }
 
-/** `home` is the working directory of the program and its user's home. */
-export function start(command, args, home, stdio = ['ignore', 'ignore', 'pipe']) {
+/** `home` is the working directory of the program and, unless `more` has another `env`, its user's home. */
+export function start(command, args, home, stdio = ['ignore', 'ignore', 'pipe'], more = {}) {
   const limit = { timeout: LONGEST_MS, killSignal: 'SIGKILL' };
-  const child = spawn(command, args, { cwd: home, env: environment(home), stdio, ...limit });
+  const child = spawn(command, args, { cwd: home, env: environment(home), stdio, ...limit, ...more });
   alive.add(child);
   child.once('exit', () => alive.delete(child));
   return child;
@@ -60,21 +64,21 @@ export function tryProgram(command, args, home) {
     { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } },
     { method: 'notifications/initialized' },
     { id: 2, method: 'tools/list' },
-    { id: 3, method: 'tools/call', params: { name: 'skill', arguments: { name: 'hello' } } },
+    { id: 3, method: 'tools/call', params: { name: 'skill', arguments: { name: SKILL } } },
   ];
   const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
   const options = { cwd: home, env: environment(home), input, encoding: 'utf8', timeout: CONVERSATION_MS };
   const { stdout, stderr, status } = spawnSync(command, args, options);
   const answerTo = (id) => stdout?.split('\n').find((line) => line.includes(`"id":${id},`)) ?? '';
-  const isRight = answerTo(3).includes('Good day.') && !/skillwire: (?:warn|error)/.test(stderr);
+  const isRight = answerTo(3).includes(BODY) && !/skillwire: (?:warn|error)/.test(stderr);
   if (status !== 0 || !isRight) throw new Error(`exit ${status}\n${stdout}${stderr}`);
   return JSON.parse(answerTo(2)).result.tools;
 }
 
 /** A home that has a skill where every program of ours finds it. */
 export function makeHome() {
-  const text = '---\nname: hello\ndescription: Greets people\n---\nGood day.\n';
-  return makeDirectory({ '.agents/skills/hello/SKILL.md': text });
+  const text = `---\nname: ${SKILL}\ndescription: Greets people\n---\n${BODY}\n`;
+  return makeDirectory({ [`.agents/skills/${SKILL}/SKILL.md`]: text });
 }
 
 // --- internal ---
