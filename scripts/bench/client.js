@@ -7,8 +7,9 @@
  */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { start, urlFrom } from '../programs.js';
+import { makeDirectory, start, urlFrom } from '../programs.js';
 
+const home = makeDirectory();
 const VERSION = '2025-11-25';
 const clientInfo = { name: 'bench', version: '1' };
 const HELLO = { method: 'initialize', params: { protocolVersion: VERSION, capabilities: {}, clientInfo } };
@@ -17,14 +18,14 @@ const READY = { method: 'notifications/initialized' };
 const FIRST_ID = 1_000_000;
 
 /** A server on stdin and stdout, for one `request` or one `load` at a time; `take(lines)` belongs to whoever waits. */
-export function connect(args, home) {
+export function connect(args) {
   const child = start(process.execPath, args, home, 'pipe');
   const client = { child, log: '', nextId: FIRST_ID, take: () => {} };
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    client.log = (client.log + text).slice(-100_000);
+    client.log = (client.log + text).slice(-300);
   });
   client.gone = once(child, 'exit').then(([code]) => {
-    throw new Error(`the server ended (${code}): ${client.log.slice(-300)}`);
+    throw new Error(`the server ended (${code}): ${client.log}`);
   });
   // Nobody waits for a server that is ended on purpose.
   client.gone.catch(() => {});
@@ -41,7 +42,7 @@ export function connect(args, home) {
 }
 
 /** A server that prints its URL on stderr. */
-export async function connectHttp(args, home) {
+export async function connectHttp(args) {
   const child = start(process.execPath, args, home);
   const url = await urlFrom(child);
   const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };

@@ -24,13 +24,13 @@ const script =
 const [bare, sdk] = [script('bare.js'), script('sdk.js')];
 const program = (...flags) => [join(top, 'dist', 'skillwire.cjs'), '--no-default-dirs', '--no-plugins', ...flags];
 
-/** `bench`: `{ home, quick }`. */
+/** `quick`: to show that everything runs, not to measure. */
 export const PHASES = {
   /** From spawning the process to the answer to `initialize`, and on to a complete list of 25 skills; memory after that. */
-  async start(bench) {
-    const servers = await serversFor(bench, 25, 'answer');
-    const samples = await rounds(bench, 40, servers, (args) => startOnce(bench, args, 25));
-    const idle = await rounds(bench, 5, servers, (args) => startOnce(bench, args, 25, SETTLE_MS));
+  async start(quick) {
+    const servers = await serversFor(25, 'answer');
+    const samples = await rounds(quick, 40, servers, (args) => startOnce(quick, args, 25));
+    const idle = await rounds(quick, 5, servers, (args) => startOnce(quick, args, 25, SETTLE_MS));
     return [
       { label: 'start to `initialize`', unit: 'ms', aim: 1.5, values: samples('initialize') },
       { label: 'start to the list of 25 skills', unit: 'ms', aim: 1.9, values: samples('list') },
@@ -39,21 +39,21 @@ export const PHASES = {
   },
 
   /** CPU of the server for each of many requests that are piped into it. */
-  async calls(bench) {
-    const servers = await serversFor(bench, 25, 'answer');
-    const list = await loads(bench, servers, LIST, checkList(25));
-    const call = await loads(bench, servers, CALL, checkCall);
+  async calls(quick) {
+    const servers = await serversFor(25, 'answer');
+    const list = await loads(quick, servers, LIST, checkList(25));
+    const call = await loads(quick, servers, CALL, checkCall);
     return [
       { label: 'a list of 25 skills, CPU', unit: 'µs', aim: 1.3, values: list },
       { label: 'a `skill` call of 6 KB, CPU', unit: 'µs', aim: 1.3, values: call },
     ];
   },
 
-  async scale(bench) {
-    const [few, many] = bench.quick ? [200, 300] : [1000, 10_000];
+  async scale(quick) {
+    const [few, many] = quick ? [200, 300] : [1000, 10_000];
     const measure = async (count, times, settle) => {
-      const servers = await serversFor(bench, count, 'scan');
-      return rounds(bench, times, servers, (args) => startOnce(bench, args, count, settle));
+      const servers = await serversFor(count, 'scan');
+      return rounds(quick, times, servers, (args) => startOnce(quick, args, count, settle));
     };
     const [thousand, all] = [await measure(few, 15), await measure(many, 7, SETTLE_MS)];
     return [
@@ -63,15 +63,15 @@ export const PHASES = {
     ];
   },
 
-  async http(bench) {
-    const servers = await serversFor(bench, 25, 'http');
+  async http(quick) {
+    const servers = await serversFor(25, 'http');
     const how = { open: connectHttp, warmUp: 2000, count: 500, width: 32 };
-    const values = await loads(bench, servers, CALL, checkCall, how);
+    const values = await loads(quick, servers, CALL, checkCall, how);
     return [{ label: 'a `skill` call over HTTP, CPU', unit: 'µs', aim: 2.5, values }];
   },
 
   /** A call of another server's tool: the CPU of the process in between alone. */
-  async hub(bench) {
+  async hub(quick) {
     // Ours puts the server's name before the tool's; behind the others the tool itself is called so.
     const [own, named] = [bare('upstream', 'echo'), bare('upstream', 'up:echo')];
     const mcpServers = { up: { command: process.execPath, args: own } };
@@ -83,7 +83,7 @@ export const PHASES = {
       v1: sdk('v1', 'hub', ...named),
       v2: sdk('v2', 'hub', ...named),
     };
-    const values = await loads(bench, servers, PASSED_ON, (result) => {
+    const values = await loads(quick, servers, PASSED_ON, (result) => {
       if (result.content[0].text !== WORDS) throw wrong(PASSED_ON, result);
     });
     return [{ label: 'hub: a call passed on, CPU', unit: 'µs', aim: 4, values }];
@@ -93,11 +93,11 @@ export const PHASES = {
 // --- internal ---
 
 /** The command lines of all four for so many skills. The bare script, by its `duty`, answers with as many bytes as ours. */
-async function serversFor(bench, count, duty) {
+async function serversFor(count, duty) {
   const skills = makeSkills(makeDirectory(), count);
   const ours = program('--skill-dir', skills, '--describe', 'full');
   const sizeOf = ({ result }) => Buffer.byteLength(JSON.stringify(result));
-  const sizes = await withServer(bench, ours, async (client) => [
+  const sizes = await withServer(ours, async (client) => [
     `initialize=${sizeOf(await client.initialize())}`,
     `tools/list=${sizeOf(await client.request(LIST))}`,
     `tools/call=${sizeOf(await client.request(CALL))}`,
@@ -111,9 +111,9 @@ async function serversFor(bench, count, duty) {
   };
 }
 
-async function withServer({ home }, args, work) {
+async function withServer(args, work) {
   const begin = performance.now();
-  const client = connect(args, home);
+  const client = connect(args);
   try {
     return await work(client, begin);
   } finally {
@@ -121,17 +121,17 @@ async function withServer({ home }, args, work) {
   }
 }
 
-const startOnce = (bench, args, count, settle) =>
-  withServer(bench, args, async (client, begin) => {
+const startOnce = (quick, args, count, settle) =>
+  withServer(args, async (client, begin) => {
     const hello = await client.initialize();
     const list = await client.request(LIST);
     checkList(count)(list.result);
-    if (settle) await pause(bench.quick ? 100 : settle);
+    if (settle) await pause(quick ? 100 : settle);
     return { initialize: hello.arrived - begin, list: list.arrived - begin, memory: memoryMiB(client.child) };
   });
 
 /** Runs `measure` with every server once per round, each round beginning with another; gives the samples of a key. */
-async function rounds({ quick }, times, servers, measure) {
+async function rounds(quick, times, servers, measure) {
   const names = Object.keys(servers);
   const samples = new Map(names.map((name) => [name, []]));
   for (let round = 0; round < (quick ? 2 : times); round++) {
@@ -147,20 +147,20 @@ async function rounds({ quick }, times, servers, measure) {
  * The CPU of one call, with many in flight, of servers that run side by side. `warmUp`: V8 optimizes a server's code
  * while it runs, up to so many calls; what is measured is the state after that.
  */
-async function loads(bench, servers, call, check, how = {}) {
+async function loads(quick, servers, call, check, how = {}) {
   const { open = connect, warmUp = 30_000, count = 2500, width = 64 } = how;
   const clients = {};
   try {
     for (const [name, args] of Object.entries(servers)) {
-      const client = await open(args, bench.home);
+      const client = await open(args);
       clients[name] = client;
       await client.initialize?.();
       check((await client.request(call)).result);
-      await client.load(call, { count: bench.quick ? 200 : warmUp, width });
+      await client.load(call, { count: quick ? 200 : warmUp, width });
     }
-    const amount = { count: bench.quick ? 200 : count, width };
+    const amount = { count: quick ? 200 : count, width };
     const measure = async (client) => ({ cpu: await client.load(call, amount) });
-    return (await rounds(bench, 20, clients, measure))('cpu');
+    return (await rounds(quick, 20, clients, measure))('cpu');
   } finally {
     await Promise.all(Object.values(clients).map(end));
   }

@@ -11,7 +11,6 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, install, say, top } from '../build.js';
-import { makeDirectory } from '../programs.js';
 import { PHASES } from './phases.js';
 import { drawPlot } from './plot.js';
 
@@ -27,12 +26,11 @@ if (unknown.length > 0) {
 }
 install();
 await build();
-const bench = { home: makeDirectory(), quick: options.quick };
 const rows = [];
 for (const [name, measure] of Object.entries(PHASES)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   say(name);
-  rows.push(...(await measure(bench)).map(summarize));
+  rows.push(...(await measure(options.quick)).map(summarize));
 }
 console.log(about());
 console.table(Object.fromEntries(rows.map(({ texts: { label, ...texts }, aim }) => [label, { ...texts, aim }])));
