@@ -1,8 +1,8 @@
 /**
  * Drives one host: a fresh home, skillwire in its configuration, the fake model behind it, its commands one after the
- * other, then the judgement. Never rejects: a host that cannot be driven has a verdict that says why.
+ * other, then the judgement. A host that cannot be driven has a verdict that says why.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { top } from '../build.js';
 import { BODY, makeHome, SKILL, tryProgram } from '../programs.js';
@@ -13,17 +13,6 @@ const PROMPT = `Load the skill ${SKILL}, then list the skills.`;
 
 /** `host`: a row of the table. */
 export async function driveHost(host) {
-  const row = { host: host.name, version: versionOf(host.packages) };
-  try {
-    return { ...row, ...(await drive(host)) };
-  } catch (error) {
-    return { ...row, verdict: `failed: ${error.message}` };
-  }
-}
-
-// --- internal ---
-
-async function drive(host) {
   const packages = installPackages(host.packages);
   const folder = join(RUNS, host.name);
   const home = join(folder, 'home');
@@ -32,19 +21,19 @@ async function drive(host) {
   const [log, output] = [join(folder, 'skillwire.log'), join(folder, 'output.txt')];
   const { server, tools } = makeServer(folder, log);
   const model = await startModel(tools, host.search);
-  try {
-    if (host.file) writeFile(join(home, host.file), host.config({ project, model: model.url, server }));
-    const words = [server.command, ...server.args].join(' ');
-    const own = { SW_PROMPT: PROMPT, SW_PACKAGES: packages, SW_MODEL: model.url, SW_SERVER: words };
-    const env = { ...environment(home, host.packages[0]), ...own };
-    const codes = [];
-    for (const line of host.commands) codes.push(await runToEnd(`${host.env ?? ''} ${line}`, project, env, output));
-    return judge(host, { tools, log: read(log), requests: model.requests, output: read(output), codes });
-  } finally {
-    model.close();
-    await endLeftBehind(folder);
-  }
+  if (host.file) writeFile(join(home, host.file), host.config({ project, model: model.url, server }));
+  const words = [server.command, ...server.args].join(' ');
+  const own = { SW_PROMPT: PROMPT, SW_PACKAGES: packages, SW_MODEL: model.url, SW_SERVER: words };
+  const env = { ...environment(home, host.packages[0]), ...own };
+  const codes = [];
+  for (const line of host.commands) codes.push(await runToEnd(`${host.env ?? ''} ${line}`, project, env, output));
+  model.close();
+  await endLeftBehind(folder);
+  const said = { log: readFileSync(log, 'utf8'), output: readFileSync(output, 'utf8') };
+  return judge(host, { tools, requests: model.requests, codes, ...said });
 }
+
+// --- internal ---
 
 /** What starts skillwire, its stderr in a file, since hosts keep it to themselves; and the tools that it lists. */
 function makeServer(folder, log) {
@@ -52,12 +41,13 @@ function makeServer(folder, log) {
   const program = join(top, 'dist', 'skillwire.cjs');
   const args = ['serve', '--no-default-dirs', '--no-plugins', '--skill-dir', join(user, '.agents', 'skills')];
   const command = join(folder, 'skillwire');
+  writeFileSync(log, '');
   writeFileSync(command, `#!/bin/sh\nexec ${process.execPath} ${program} "$@" 2>>${log}\n`, { mode: 0o755 });
   return { server: { command, args }, tools: tryProgram(process.execPath, [program, ...args], user) };
 }
 
 /** What is said of a host: who it said it was, which tools its model was shown and how whole, and a verdict. */
-function judge({ commands, connectsOnly }, { tools, log, requests, output, codes }) {
+function judge({ name: host, packages, commands, connectsOnly }, { tools, log, requests, output, codes }) {
   const [, client, protocol] = [...log.matchAll(/client: (.*) \S+, protocol (\S+)/g)].at(-1) ?? [];
   const asked = requests.flatMap((request) => request.tools);
   const shown = matchTools(asked, tools).map(({ name, description: { length }, listed }) => {
@@ -72,10 +62,9 @@ function judge({ commands, connectsOnly }, { tools, log, requests, output, codes
   else if (connectsOnly) verdict = `connects; ${connectsOnly}`;
   else if (!seen.includes(BODY)) verdict = `the skill was not shown: ${why}`;
   else if (failed >= 0) verdict = `ended with ${codes[failed]}: ${commands[failed]}`;
-  return { client, protocol, 'tools at the model': [...new Set(shown)].join(' '), verdict };
+  const version = versionOf(packages);
+  return { host, version, client, protocol, 'tools at the model': [...new Set(shown)].join(' '), verdict };
 }
-
-const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 function writeFile(path, content) {
   mkdirSync(dirname(path), { recursive: true });

@@ -21,13 +21,8 @@ const END_MS = 12_000;
 /** `servers`: rows of the table. Gives a row for each, a sentence about the whole, and what was left behind. */
 export async function driveHub(servers) {
   mkdirSync(home, { recursive: true });
-  const rows = servers.map(({ name, packages }) => ({
-    server: name,
-    version: versionOf(packages),
-    tools: 0,
-    call: '',
-  }));
-  const { client, transport } = await startHub(servers, rows);
+  const rows = servers.map(({ name, packages }) => ({ server: name, version: versionOf(packages), tools: 0 }));
+  const { client, transport } = await startHub(servers);
   const readySeconds = await waitUntilReady(rows, client);
   for (const [at, server] of servers.entries())
     if (rows[at].tools > 0 && server.call) rows[at].call = await callOne(server, client);
@@ -47,17 +42,12 @@ export async function driveHub(servers) {
 
 // --- internal ---
 
-/** A server that cannot be installed is missing from the configuration, and its row says why. */
-async function startHub(servers, rows) {
-  const mcpServers = {};
-  for (const [at, { name, packages, bin, args = [], env }] of servers.entries()) {
-    try {
-      const command = join(installPackages(packages), 'node_modules', '.bin', bin);
-      mcpServers[name] = { command, args, env: { ...environment(home, packages[0]), ...env } };
-    } catch (error) {
-      rows[at].remark = error.message;
-    }
-  }
+async function startHub(servers) {
+  const entryOf = ({ name, packages, bin, args = [], env }) => {
+    const command = join(installPackages(packages), 'node_modules', '.bin', bin);
+    return [name, { command, args, env: { ...environment(home, packages[0]), ...env } }];
+  };
+  const mcpServers = Object.fromEntries(servers.map(entryOf));
   const config = join(folder, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers }, null, 2));
   const program = join(top, 'dist', 'skillwire.cjs');
@@ -78,7 +68,7 @@ async function waitUntilReady(rows, client) {
     for (const row of rows) {
       row.tools = tools.filter(({ name }) => name.startsWith(`${row.server}:`)).length;
       const [, why] = new RegExp(`server ${row.server}: failed: (.{1,120})`).exec(said) ?? [];
-      row.remark = row.tools > 0 ? undefined : (why ?? row.remark);
+      row.remark = row.tools > 0 ? '' : why;
     }
     const took = Date.now() - began;
     if (rows.every((row) => row.tools > 0 || row.remark) || took > READY_MS) return Math.round(took / 1000);

@@ -20,15 +20,13 @@ export async function startModel(ours, search) {
     const json = (value, status = 200) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
-    const small = SMALL_ANSWERS.find(([pattern]) => pattern.test(path));
-    const api = APIS.find(([pattern]) => pattern.test(path));
-    if (small) return json(small[1]);
+    const [, api] = APIS.find(([pattern]) => pattern.test(path)) ?? [];
     if (!api) return json({ error: { message: `no such path: ${path}` } }, 404);
     const { model, stream, tools = [] } = JSON.parse(text);
     const seen = { text, tools: toolsIn(tools) };
     seen.action = { id: `call_${requests.length}`, model, ...decide(seen.tools, requests, ours, search) };
     requests.push(seen);
-    const { whole, events } = api[1](seen.action);
+    const { whole, events } = api(seen.action);
     if (stream || path.includes('stream')) sendEvents(response, events);
     else json(whole);
   });
@@ -72,13 +70,6 @@ function decide(tools, requests, ours, search) {
   if (tool) return { call: tool.name, namespace: tool.namespace, args: step.args };
   return search?.use?.(step.plain, step.args) ?? { say: 'done' };
 }
-
-// Hosts ask which models there are, and how large a prompt is, before they ask for an answer.
-const SMALL_ANSWERS = [
-  [/\/messages\/count_tokens$/, { input_tokens: 1 }],
-  [/:countTokens$/, { totalTokens: 1 }],
-  [/\/models$/, { object: 'list', data: [{ id: 'fake', object: 'model', owned_by: 'nobody', created: 1 }] }],
-];
 
 /** As much of each API as hosts need. An action is `{ id, model, call, args, namespace? }` or `{ id, model, say }`. */
 const APIS = [

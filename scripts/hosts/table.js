@@ -210,9 +210,7 @@ export const SERVERS = [
   server('angular', '@angular/cli@22.2.6', 'ng', { args: ['mcp'], call: ['list_projects', {}] }),
   server('azure', '@azure/mcp@2.0.5', 'azmcp', { args: ['server', 'start'] }),
   server('next', 'next-devtools-mcp@0.4.0', 'next-devtools-mcp'),
-  server('mobile', '@mobilenext/mobile-mcp@1.0.4', 'mcp-server-mobile', {
-    call: ['mobile_list_available_devices', {}],
-  }),
+  server('mobile', '@mobilenext/mobile-mcp@1.0.4', 'mcp-server-mobile'),
   server('supabase', '@supabase/mcp-server-supabase@0.13.0', 'mcp-server-supabase', {
     env: { SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}` },
   }),
