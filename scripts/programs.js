@@ -1,6 +1,6 @@
 /**
- * Programs that other scripts try out: in directories that are removed afterwards, and with PATH, HOME and LANG only, since
- * some variables of a developer's shell change what a program does or how fast it starts.
+ * Programs that other scripts try out: in directories that are removed afterwards, and with next to nothing of this
+ * machine's environment.
  * Always true: when this process exits, however it does, no child that was started here is alive.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -57,7 +57,7 @@ export async function urlFrom(child) {
 
 /**
  * Starts a program on stdin and stdout in a home with one skill (`makeHome`), and gives the tools that it lists. Throws
- * unless it loads the skill, warns of nothing, and ends when its input does.
+ * unless it loads the skill, warns of nothing, has nothing but answers on stdout, and ends when its input does.
  */
 export function tryProgram(command, args, home) {
   const messages = [
@@ -68,9 +68,11 @@ export function tryProgram(command, args, home) {
   ];
   const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
   const options = { cwd: home, env: environment(home), input, encoding: 'utf8', timeout: CONVERSATION_MS };
-  const { stdout, stderr, status } = spawnSync(command, args, options);
-  const answerTo = (id) => stdout?.split('\n').find((line) => line.includes(`"id":${id},`)) ?? '';
-  const isRight = answerTo(3).includes(BODY) && !/skillwire: (?:warn|error)/.test(stderr);
+  const { stdout, stderr, status, error } = spawnSync(command, args, options);
+  if (error) throw error;
+  const lines = stdout.trim().split('\n');
+  const answerTo = (id) => lines.find((line) => line.includes(`"id":${id},`)) ?? '';
+  const isRight = lines.length === 3 && answerTo(3).includes(BODY) && !/skillwire: (?:warn|error)/.test(stderr);
   if (status !== 0 || !isRight) throw new Error(`exit ${status}\n${stdout}${stderr}`);
   return JSON.parse(answerTo(2)).result.tools;
 }
@@ -83,4 +85,8 @@ export function makeHome() {
 
 // --- internal ---
 
+/**
+ * Some variables of a developer's shell change what a program does or how fast it starts: NODE_EXTRA_CA_CERTS alone doubles
+ * the start of Node 20, for every server alike, and so hides their difference.
+ */
 const environment = (home) => ({ PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8' });

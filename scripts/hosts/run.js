@@ -5,7 +5,7 @@
  *   npm run hosts -- claude-code filesystem    some of them, by name
  *
  * Installing needs the npm registry; everything else stays on loopback. Packages are kept in SKILLWIRE_HOSTS_DIR, or below
- * the temporary directory; `run` in it has the logs of the last run.
+ * the temporary directory; `run` in it has the logs of the last run. Two runs at once need two such directories.
  */
 import { rmSync } from 'node:fs';
 import { build, install, say } from '../build.js';
