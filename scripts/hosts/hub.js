@@ -67,7 +67,7 @@ async function waitUntilReady(rows, client) {
     const said = readFileSync(log, 'utf8');
     for (const row of rows) {
       row.tools = tools.filter(({ name }) => name.startsWith(`${row.server}:`)).length;
-      const [, why] = new RegExp(`server ${row.server}: failed: (.{1,120})`).exec(said) ?? [];
+      const [, why] = new RegExp(`server ${row.server}: failed: (.{1,200})`).exec(said) ?? [];
       row.remark = row.tools > 0 ? '' : why;
     }
     const took = Date.now() - began;
