@@ -62,7 +62,7 @@ async function passOn(
   const result = await upstream
     .request(method, params, {
       timeout: upstream.config.timeout,
-      cancellation: call.cancellation,
+      cancellation: call.cancellation(),
       onProgress: protocol.isId(progressToken) ? onProgress : undefined,
       headers,
     })

@@ -79,7 +79,7 @@ test('a file is read by skills/get and resources/read; directories and the manif
   const { head, files: all } = await files.manifest();
   const listed = Object.entries(FILES).map(([path, { length: size }]) => ({ path, size }));
   const plain = all === 'dynamic' ? [] : all.map(({ path, size }) => ({ path, size }));
-  assert.deepEqual([head.license, plain, asked], ['MIT', listed, []]);
+  assert.deepEqual([head().license, plain, asked], ['MIT', listed, []]);
   await files.read('docs/a b.md', 100);
   assert.deepEqual(asked, ['skills/get skill://acme/pdf/SKILL.md', 'resources/read skill://acme/pdf/docs/a%20b.md']);
   const onDemand = skill({ ...entryOf(), resources: 'dynamic' }).files;

@@ -41,20 +41,20 @@ test('--version and -v print the version', (t) => {
 });
 
 const MISTAKES: readonly (readonly [line: string, message: string])[] = [
-  ['sevre', 'unknown command "sevre"; did you mean serve?; see skillwire --help'],
-  ['help nope', 'unknown command "nope"; see skillwire --help'],
-  ['show', 'show needs NAME; see skillwire show --help'],
-  ['show a b', 'unexpected argument "b"; see skillwire show --help'],
-  ['trust --hub', 'trust has no option --hub; see skillwire trust --help'],
-  ['--skil-dir x', 'unknown option --skil-dir; did you mean --skill-dir?; see skillwire --help'],
-  ['--\u001b[31mred', 'unknown option --\\u001b[31mred; see skillwire --help'],
-  ['a\nb', 'unknown command "a\\nb"; see skillwire --help'],
+  ['sevre', 'unknown command "sevre"; did you mean serve? (see --help)'],
+  ['help nope', 'unknown command "nope" (see --help)'],
+  ['show', 'show needs NAME (see --help)'],
+  ['show a b', 'unexpected argument "b" (see --help)'],
+  ['trust --hub', 'trust has no option --hub (see --help)'],
+  ['--skil-dir x', 'unknown option --skil-dir; did you mean --skill-dir? (see --help)'],
+  ['--\u001b[31mred', 'unknown option --\\u001b[31mred (see --help)'],
+  ['a\nb', 'unknown command "a\\nb" (see --help)'],
 ];
 test('a mistake is one line on stderr with the nearest right word, and exit 2', (t) => {
   for (const [line, message] of MISTAKES)
     assert.deepEqual(run(t, ...line.split(' ')), { status: 2, stdout: '', stderr: `skillwire: ${message}\n` });
   const stdio = inShell(makeTree(t), `'${process.execPath}' '${STDIO_PROGRAM}' --hub`);
-  const stderr = 'skillwire: unknown option --hub; see skillwire-stdio --help\n';
+  const stderr = 'skillwire: unknown option --hub (see --help)\n';
   assert.deepEqual(stdio, { status: 2, stdout: '', stderr });
 });
 
