@@ -193,14 +193,13 @@ test('Equal trees give equal bytes for `tools/list`. No change, no notification.
   tree.write('skills/dir-b/nested/more.md', 'nothing');
   tree.write('skills/bad/SKILL.md', 'nothing to list');
   tree.write(path, `${text}more\n`);
-  await program.waitForStderr(/0 added, 1 changed, 0 removed/);
+  await program.waitForStderr(/refresh \(\w+\): changed/);
   assert.ok((await program.skill('b')).endsWith('more\n'));
   // Together they take far longer than a notification is held back.
   for (let refreshes = 0; refreshes < 12; refreshes++) await program.nextRefresh();
   tree.write('skills/new/SKILL.md', skillText('new'));
   await program.waitFor(() => program.notices().length > 0, 'the notice');
-  const reasons = program.notices().map(({ params }) => params._meta['skillwire/reason'].replace(/ \(.*/, ''));
-  assert.deepEqual(reasons, ['1 added']);
+  assert.equal(program.notices().length, 1);
 });
 
 test('Ids compare by type and value.', async () => {

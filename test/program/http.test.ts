@@ -1,10 +1,16 @@
-/** The built program over HTTP: many clients at once, access, and its end. The transport itself is in test/transports/http. */
+/**
+ * The built program over HTTP: many clients at once, access, behind nginx, and its end. The transport itself is in
+ * test/transports/http.
+ */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { ask, hello, legacy, modern, openSession, openStream } from '../harness/http.ts';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { ask, eventually, hello, legacy, modern, openSession, openStream } from '../harness/http.ts';
 import { fileOf } from '../harness/hub.ts';
 import { startWeb } from '../harness/program.ts';
-import { makeTree, skillText } from '../harness/tree.ts';
+import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 import { upstream } from '../harness/upstreams.ts';
 
 const modernAsk = (method: string, params: object) => modern(method, undefined, params);
@@ -74,3 +80,68 @@ describe('over HTTP', { concurrency: 3 }, () => {
     assert.match(program.stderr(), /\nskillwire: stopped: SIGTERM\n$/);
   });
 });
+
+// Debian puts it where only root looks. `.ci/run` installs it.
+const NGINX = ['nginx', '/usr/sbin/nginx'].find((path) => !spawnSync(path, ['-v']).error);
+
+test('behind nginx any of two servers answers a modern client, one of them a session, and events pass', {
+  skip: NGINX === undefined && 'nginx is not installed',
+}, async (t) => {
+  const tree = makeTree(t, { 'skills/pdf/SKILL.md': skillText('pdf') });
+  const [first, second] = await Promise.all([startWeb(t, { tree }), startWeb(t, { tree })]);
+  const url = await startNginx(t, tree, [first.url, second.url]);
+  const lists = await Promise.all(Array.from({ length: 20 }, () => ask(url, modernAsk('tools/list', {}))));
+  assert.equal(new Set(lists.map(({ status, text }) => `${status} ${text}`)).size, 1, 'equal trees give equal bytes');
+  const headers = await openSession(url);
+  const params = { name: 'skill', arguments: { name: 'pdf' } };
+  for (let round = 0; round < 8; round++)
+    assert.match((await ask(url, { ...legacy('tools/call', params), headers })).text, /Loading: pdf/);
+  const streams = [await openStream(t, url, { headers }), await openStream(t, url, LISTEN)];
+  assert.match((await streams[1]?.message())?.method, /acknowledged$/);
+  const older = await openStream(t, new URL('/sse', url).href);
+  assert.match((await older.next()).data, /^\/messages/);
+  tree.write('skills/new/SKILL.md', skillText('new'));
+  for (const stream of streams) assert.equal((await stream.message()).method, 'notifications/tools/list_changed');
+  // A modern client notices nothing when one of the servers ends.
+  first.program.child.kill('SIGTERM');
+  assert.equal(await first.program.exit(), 0);
+  for (let round = 0; round < 6; round++) assert.equal((await ask(url, modernAsk('tools/call', params))).status, 200);
+});
+
+/** In front of the given servers; a client with a session stays with one of them. Gives the URL. */
+async function startNginx(t: TestContext, tree: Tree, servers: readonly string[]): Promise<string> {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as { port: number };
+  free.close();
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${tree.at(name)};`,
+  );
+  const hosts = servers.map((url) => `server ${new URL(url).host};`).join(' ');
+  const config = `daemon off; pid ${tree.at('nginx.pid')}; error_log ${tree.at('nginx.log')}; events {}
+http {
+  ${places.join(' ')} access_log off;
+  map $http_mcp_protocol_version $skillwire { 2026-07-28 any; default sticky; }
+  upstream any { ${hosts} }
+  upstream sticky { ip_hash; ${hosts} }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://$skillwire;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host localhost;
+    }
+  }
+}
+`;
+  const child = spawn(NGINX ?? '', ['-c', tree.write('nginx.conf', config)], { stdio: 'ignore' });
+  t.after(async () => {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'close');
+  });
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const health = () => ask(new URL('/healthz', url).href).catch(() => undefined);
+  await eventually(async () => (await health())?.status === 200, 'nginx passes requests on');
+  return url;
+}

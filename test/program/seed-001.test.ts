@@ -105,7 +105,7 @@ describe('seed 001', { concurrency: 4 }, () => {
     const [never, often] = [start('--no-refresh'), start('--no-watch')];
     await Promise.all([never, often].map((program) => program.names()));
     tree.write('skills/new/SKILL.md', skillText('new'));
-    await often.waitForStderr(/1 added/);
+    await often.waitForStderr(/changed; 2 skills/);
     await often.nextRefresh();
     assert.deepEqual(await never.names(), ['old']);
     assert.doesNotMatch(never.stderr(), /refresh/);
@@ -165,7 +165,7 @@ describe('seed 001', { concurrency: 4 }, () => {
     assert.deepEqual(await program.names(), ['pdf', 'review']);
     for (const name of ['.claude/skills/b', '.codex/skills/c', '.codex/skills/secret-d'])
       tree.write(`${name}/SKILL.md`, skillText(name.replace(/.*\//, '')));
-    await program.waitForStderr(/1 added/);
+    await program.waitForStderr(/changed; 3 skills/);
     assert.deepEqual(await program.names(), ['c', 'pdf', 'review']);
     assert.match(await program.skill('secret-d'), /^Skill 'secret-d' not found\./);
   });

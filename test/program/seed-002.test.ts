@@ -161,15 +161,15 @@ describe('seed 002', { concurrency: 4 }, () => {
     await program.waitForStderr(/ready: 3 skills/);
     const add = (name: string) => tree.write(`skills/${name}/SKILL.md`, skillText(name));
     add('early');
-    await program.waitForStderr(/1 added/);
+    await program.waitForStderr(/changed; 4 skills/);
     await program.request('initialize', { protocolVersion: '2025-03-26', capabilities: {} });
     add('between');
-    await program.waitForStderr(/1 added[\s\S]*1 added/);
+    await program.waitForStderr(/changed; 5 skills/);
     program.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     assert.deepEqual(await program.names(), ['one', 'between', 'third', 'early', 'beta']);
     assert.ok(!program.received.some(({ method }) => method !== undefined));
     add('late');
     await program.waitFor(() => program.notices().length > 0, 'the notice');
-    assert.deepEqual(program.notices()[0].params, { _meta: { 'skillwire/reason': '1 added (watch)' } });
+    assert.deepEqual(program.notices()[0].params, { _meta: { 'skillwire/reason': 'list changed (watch)' } });
   });
 });
