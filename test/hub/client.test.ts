@@ -51,6 +51,11 @@ const ANSWERS: readonly (readonly [what: string, answer: object, outcome: object
   ['an error', { error: { code: -1, message: 'no', data: { why: 1 } } }, { code: -1, message: 'no', data: { why: 1 } }],
   ['no object', { result: 5 }, { message: 'the answer is not an object' }],
   ['neither', {}, { message: 'the answer is not JSON-RPC' }],
+  [
+    'what needs input',
+    { result: { resultType: 'input_required' } },
+    { message: 'the server asks for input, which is not passed on here' },
+  ],
 ];
 for (const [what, answer, outcome] of ANSWERS)
   test(`a request is answered by what its server answers: ${what}`, async (t) => {

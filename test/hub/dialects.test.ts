@@ -1,8 +1,8 @@
 /** Which generation of MCP a server speaks, and what each adds to messages. */
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
+import { test } from 'node:test';
 import { HttpError, UpstreamError } from '../../src/hub/connection.ts';
-import { agree } from '../../src/hub/dialects.ts';
+import { type Ask, agree } from '../../src/hub/dialects.ts';
 import { SILENCE_MS } from '../../src/limits.ts';
 import { META, type Params, RpcError } from '../../src/protocol/index.ts';
 import { mockTimers } from '../harness/timers.ts';
@@ -26,11 +26,11 @@ interface Answer {
 const now = (answer: Params | Error): Answer => ({ answer });
 const LATE = { after: SILENCE_MS + 1000, answer: MODERN };
 
-/** Answers `server/discover` and `initialize` in turn as told; without an answer, never. */
+/** Answers `server/discover` and `initialize` in turn as told; without an answer, never. `asked`: in which order. */
 function serverOf(discovers: readonly Answer[], initialized?: Answer) {
   const asked: string[] = [];
   const left = [...discovers];
-  const ask = async (method: string, _params: Params, _headers: object, signal: AbortSignal): Promise<Params> => {
+  const ask: Ask = async (_dialect, method, _params, signal) => {
     asked.push(method === 'initialize' ? 'I' : 'D');
     const given = method === 'initialize' ? initialized : left.shift();
     await new Promise<void>((done, gone) => {
@@ -74,28 +74,30 @@ for (const [what, discovers, initialized, agreed, asked] of rows)
     assert.deepEqual([outcome, server.asked.join('')], [agreed, asked]);
   });
 
-test('a server that is known to be legacy is only sent initialize', async () => {
-  const server = serverOf([now(MODERN)], now(legacy('2025-03-26')));
-  const { dialect: _dialect, ...agreed } = await agree(server.ask, US, true);
-  const introduced = { name: 'l', version: '2' };
-  assert.deepEqual(agreed, { version: '2025-03-26', server: introduced, capabilities: {}, announced: [] });
-  assert.deepEqual(server.asked, ['I']);
-});
-
 test('each dialect adds to requests what its servers need, and removes what the other one has', async () => {
   const discovered = { ...MODERN, _meta: { [META.server]: { name: 'm', version: '3' } } };
-  const ask = mock.fn(serverOf([now(discovered)], now(OLD)).ask);
-  const { dialect: modern, server, announced } = await agree(ask, US, false);
-  const { dialect: old } = await agree(ask, US, true);
-  assert.deepEqual([server, announced], [{ name: 'm', version: '3' }, ['tools']]);
+  const { ask, asked } = serverOf([now(discovered)], now(OLD));
+  const { dialect: modern, ...agreed } = await agree(ask, US, false);
+  // A server that is known to be legacy is sent nothing else.
+  const { dialect: old, ...agreedWithOld } = await agree(ask, US, true);
+  const { capabilities } = MODERN;
+  assert.deepEqual(agreed, {
+    version: '2026-07-28',
+    server: { name: 'm', version: '3' },
+    capabilities,
+    announced: ['tools'],
+  });
+  const server = { name: 'l', version: '2' };
+  assert.deepEqual(agreedWithOld, { version: '2025-11-25', server, capabilities: {}, announced: [] });
+  assert.deepEqual(asked, ['D', 'I']);
+
   const own = { [META.version]: '2026-07-28', [META.client]: US, [META.capabilities]: {} };
-  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' };
-  assert.deepEqual(ask.mock.calls[0]?.arguments.slice(1, 3), [{ _meta: own }, headers]);
   const params = { name: 'ä', _meta: { own: 1, [META.client]: { name: 'theirs', version: '9' } } };
   assert.deepEqual(modern.seal(params), { name: 'ä', _meta: { own: 1, ...own } });
   assert.deepEqual(old.seal(params), { name: 'ä', _meta: { own: 1 } });
   assert.equal(JSON.stringify(old.seal({ _meta: { [META.version]: 'x' } })), '{}');
-  assert.equal(modern.headers('tools/call', params)['mcp-name'], '=?base64?w6Q=?=');
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': '=?base64?w6Q=?=' };
+  assert.deepEqual(modern.headers('tools/call', params, { 'Mcp-Param-A': '1' }), { 'Mcp-Param-A': '1', ...headers });
   assert.deepEqual(old.headers('tools/call', params, { 'Mcp-Param-A': '1' }), {});
   const stamp = { resultType: 'complete', _meta: { [META.server]: US, own: 1 } };
   assert.deepEqual(modern.unseal({ content: [], ...stamp }), { content: [], _meta: { own: 1 } });

@@ -79,11 +79,6 @@ const RESULTS: readonly (readonly [name: string, result: object, expected: objec
   ['freed of structure beside a text', { content: [TEXT], structuredContent: 5 }, { content: [TEXT], ...GONE }],
   ['a tool failure when the server is away', new UpstreamError('the server is failed'), failed('the server is failed')],
   ['a tool failure when it is none', { content: 'text' }, failed('the content of its result is not a list')],
-  [
-    'a tool failure when it asks for input',
-    { resultType: 'input_required' },
-    failed('the server asks for input, which is not passed on here'),
-  ],
 ];
 for (const [name, result, expected, peer] of RESULTS)
   test(`a result is ${name}`, async () => assert.deepEqual(await run(result, peer), expected));
