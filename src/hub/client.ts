@@ -29,6 +29,7 @@ import { openStdio } from './stdio.ts';
 
 /** Rejects with an Error that is for people, and may hold secrets; then no process, socket or timer is left. */
 export async function openClient(target: ActiveTarget, context: ClientContext): Promise<UpstreamClient> {
+  context.cancellation?.throwIfAborted();
   const isLegacy = target.kind === 'sse' || exitingTargets.has(target);
   const client = new UpstreamClient((owner) => connect(target, owner, context), context);
   try {
@@ -63,7 +64,6 @@ export class UpstreamClient {
   #onNotification: OnNotification = () => {};
   /** While another session is opened. */
   #renewal: Promise<boolean> | undefined;
-  #heardAt = performance.now();
   #lastId = 0;
   #replies = 0;
 
@@ -83,12 +83,6 @@ export class UpstreamClient {
       signal.addEventListener('abort', () => done(this.#connection.close()));
     });
     context.cancellation?.addEventListener('abort', () => this.#lose(), { signal });
-    if (context.cancellation?.aborted) this.#lose();
-  }
-
-  /** Milliseconds since the last message of the server. */
-  get silence(): number {
-    return performance.now() - this.#heardAt;
   }
 
   get agreement(): Agreement {
@@ -128,7 +122,6 @@ export class UpstreamClient {
     await this.request(this.agreement.dialect.pingMethod, {}, { timeout }).catch((error: unknown) => {
       if (!(error instanceof RpcError || (error instanceof HttpError && error.status === 429))) throw error;
     });
-    this.#heardAt = performance.now();
   }
 
   /** Takes the server's notifications from now on, and keeps a stream for them open where they need one. */
@@ -234,7 +227,6 @@ export class UpstreamClient {
   }
 
   #receive(text: string): void {
-    this.#heardAt = performance.now();
     try {
       const decoded = protocol.decode(text);
       for (const message of Array.isArray(decoded) ? decoded : [decoded]) if (!this.end.aborted) this.#handle(message);
