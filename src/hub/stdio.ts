@@ -97,7 +97,7 @@ function endOf(child: Child, { command, cwd }: StdioTarget): Promise<string> {
       const finish = () => done(signal === null ? `exited with code ${code}` : `ended by ${signal}`);
       // At `close` everything is read. It may never come: a grandchild may keep the pipes open.
       child.once('close', finish);
-      setTimeout(finish, DRAIN_MS);
+      setTimeout(finish, DRAIN_MS).unref();
     });
   });
 }
