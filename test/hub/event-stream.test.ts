@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readEvents, START } from '../../src/hub/event-stream.ts';
-import { MAX_BACKOFF_MS, MIN_RETRY_MS } from '../../src/limits.ts';
+import { MAX_BACKOFF_MS, MAX_EVENT_ID, MIN_RETRY_MS } from '../../src/limits.ts';
 
 async function* chunks(bytes: Buffer, length: number) {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
@@ -51,6 +51,9 @@ test('a stream that breaks counts as one that ended, and is taken up where the l
   }
   const from = { eventId: 'before', retry: 700 };
   assert.deepEqual(await readEvents(broken(), () => {}, from), from);
+  // An id that is too long for a header is none.
+  const long = Buffer.from(`id: ${'x'.repeat(MAX_EVENT_ID + 1)}\n\n`);
+  assert.deepEqual(await readEvents(chunks(long, 1000), () => {}, from), { ...from, eventId: undefined });
 });
 
 test('reading takes time linear in the bytes of a stream', async () => {
