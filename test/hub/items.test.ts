@@ -13,8 +13,8 @@ import { callOf, tool } from '../harness/upstreams.ts';
 
 type Asked = readonly [method: string, params: Params, options: CallOptions];
 
-/** A server that answers `result`, or throws it, and keeps what it was asked. */
-function server(name: string, listing: Partial<Listing>, result: unknown = {}) {
+/** What a server contributes that answers `result`, or throws it, and what it was asked. */
+function serve(name: string, listing: Partial<Listing>, result: unknown = {}) {
   const asked: Asked[] = [];
   const upstream = {
     ...{ config: { name, timeout: 7 }, listing: { ...EMPTY_LISTING, ...listing }, isAwaited: false, problems: [] },
@@ -23,32 +23,19 @@ function server(name: string, listing: Partial<Listing>, result: unknown = {}) {
       if (result instanceof Error) throw result;
       return result;
     },
-  };
-  return { asked, upstream: upstream as unknown as Upstream };
+  } as unknown as Upstream;
+  return { asked, upstream, ...contributionOf([upstream]) };
 }
 const properties = { r: { type: 'string', 'x-mcp-header': 'Region' } };
-const ECHO = toolFrom(tool('echo', { description: 'says it', inputSchema: { type: 'object', properties } }));
+const ECHO = toolFrom(tool('echo', { inputSchema: { type: 'object', properties } }));
 const SNAPSHOT = {} as Snapshot;
 
 /** What a client gets of a tool call that the server answers so. */
-async function run(result: unknown, peer = {}) {
-  const [echo] = contributionOf([server('up', { tools: [ECHO] }, result).upstream]).tools ?? [];
-  return echo?.run({}, SNAPSHOT, callOf({}, peer).call);
-}
-
-test('items have the name of their server before their own, which the server is asked for', async () => {
-  const prompt = { name: 'ask\u200b', arguments: [{ name: 'who' }] };
-  const { asked, upstream } = server('up', { tools: [ECHO], prompts: [prompt] }, { content: [], messages: [] });
-  const { tools = [], prompts = [] } = contributionOf([upstream]);
-  assert.deepEqual(tools[0]?.definition, { ...ECHO.definition, name: 'up:echo' });
-  assert.deepEqual([prompts[0]?.definition.name, prompts[0]?.server], ['up:ask', 'up']);
-  await prompts[0]?.get(callOf({ arguments: { who: 'me' } }).call);
-  assert.deepEqual(asked[0]?.slice(0, 2), ['prompts/get', { name: 'ask\u200b', arguments: { who: 'me' } }]);
-});
+const run = async (result: unknown, peer = {}) =>
+  serve('up', { tools: [ECHO] }, result).tools?.[0]?.run({}, SNAPSHOT, callOf({}, peer).call);
 
 test('progress, cancellation, _meta, timeout and annotated arguments reach the other side', async () => {
-  const { asked, upstream } = server('up', { tools: [ECHO] }, { content: [] });
-  const [echo] = contributionOf([upstream]).tools ?? [];
+  const { asked, tools: [echo] = [] } = serve('up', { tools: [ECHO] }, { content: [] });
   const { call, notified, cancel } = callOf({ _meta: { progressToken: 'mine', kept: 1 } });
   await echo?.run({ r: 'eu' }, SNAPSHOT, call);
   const [[method, params, options] = assert.fail()] = asked;
@@ -67,10 +54,9 @@ const TEXT = { type: 'text', text: 'x' };
 const WHOLE = { content: [TEXT, { type: 'image', data: '' }], structuredContent: {}, isError: true, _meta: { m: 1 } };
 const ODD = { content: [], structuredContent: ['a'] };
 const GONE = { structuredContent: undefined };
-const failed = (why: string) => ({
-  content: [{ type: 'text', text: `up:echo could not be called: ${why}` }],
-  isError: true,
-});
+const failed = (why: string) => {
+  return { content: [{ type: 'text', text: `up:echo could not be called: ${why}` }], isError: true };
+};
 const RESULTS: readonly (readonly [name: string, result: object, expected: object, peer?: object])[] = [
   ['passed on whole', WHOLE, WHOLE],
   ['given content', { structuredContent: { a: 1 } }, { content: [], structuredContent: { a: 1 } }],
@@ -90,13 +76,13 @@ test("an error of a server is its own, but for codes that are about a client's c
 });
 
 test('a resource is read by its URI, and another by the template with the longest literal start that fits', async () => {
-  const [wide, narrow] = ['x://{+all}', 'x://docs/{id}'].map((uriTemplate) => ({ uriTemplate, name: uriTemplate }));
-  assert.ok(wide && narrow);
+  const [wide, narrow] = ['x://{+all}', 'x://docs/{id}'].map((uriTemplate) => [{ uriTemplate, name: uriTemplate }]);
   const contents = { contents: [{ uri: 'x', text: 't' }], _meta: {} };
-  const a = server('a', { templates: [wide], resources: [{ uri: 'x://docs/one', name: 'one' }] }, contents);
-  const b = server('b', { templates: [narrow] }, contents);
-  const { resources = [], templates = [] } = contributionOf([a.upstream, b.upstream]);
-  assert.deepEqual(await resources[0]?.read(callOf().call), contents);
+  const resources = [{ uri: 'x://docs/one', name: 'one' }];
+  const a = serve('a', { templates: wide ?? [], resources }, contents);
+  const b = serve('b', { templates: narrow ?? [] }, contents);
+  assert.deepEqual(await a.resources?.[0]?.read(callOf().call), contents);
+  const { templates = [] } = contributionOf([a.upstream, b.upstream]);
   const first = (uri: string) => templates.find((template) => template.matches(uri));
   const servers = ['x://docs/two', 'x://other', 'y://docs/two'].map((uri) => first(uri)?.server);
   assert.deepEqual(servers, ['b', 'a', undefined]);
@@ -109,12 +95,12 @@ test('a resource is read by its URI, and another by the template with the longes
 test('prompts and resources of a server that is away are errors; an unchanged entry gives the same skill', async () => {
   const listing = { prompts: [{ name: 'p' }], resources: [{ uri: 'x:y', name: 'y' }] };
   for (const result of [new UpstreamError('it is not a list'), {}]) {
-    const { prompts = [], resources = [] } = contributionOf([server('up', listing, result).upstream]);
-    for (const run of [() => prompts[0]?.get(callOf().call), () => resources[0]?.read(callOf().call)])
-      await assert.rejects(async () => run(), { code: -32603, message: /not a list/ });
+    const { prompts, resources } = serve('up', listing, result);
+    for (const ask of [() => prompts?.[0]?.get(callOf().call), () => resources?.[0]?.read(callOf().call)])
+      await assert.rejects(async () => ask(), { code: -32603, message: /not a list/ });
   }
   const frontmatter = { name: 'pdf', description: 'd' };
   const entry = skillFrom({ uri: 'skill://pdf/SKILL.md', frontmatter, resources: 'dynamic' });
-  const { upstream } = server('up', { skills: [entry] });
-  assert.equal(contributionOf([upstream]).skills?.[0], contributionOf([upstream]).skills?.[0]);
+  const { upstream, skills } = serve('up', { skills: [entry] });
+  assert.equal(contributionOf([upstream]).skills?.[0], skills?.[0]);
 });
