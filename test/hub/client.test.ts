@@ -90,13 +90,6 @@ test('a cancelled request fails at once, and the server is told; so does one tha
   await theirs;
 });
 
-test('requests of the server are answered: ping by a result, anything else by an error', async (t) => {
-  const { sent, send } = await start(t);
-  for (const method of ['ping', 'roots/list']) send({ id: method, method });
-  const answers = sent.map(({ id, result, error }) => `${id} ${JSON.stringify(result ?? error)}`);
-  assert.deepEqual(answers, ['ping {}', 'roots/list {"code":-32601,"message":"unknown method \\"roots/list\\""}']);
-});
-
 test('an answer that was dropped, which may be that of any call, fails none of several', async (t) => {
   const { client, sent, send, owner } = await start(t);
   const calls = ['long', 'late'].map((method) => client.request(method, {}, OPTIONS));
@@ -104,15 +97,6 @@ test('an answer that was dropped, which may be that of any call, fails none of s
   // In whatever order, each call has its own answer.
   for (const { id, method } of sent.toReversed()) send({ id, result: { method } });
   assert.deepEqual(await Promise.all(calls), [{ method: 'long' }, { method: 'late' }]);
-});
-
-test('when a connection ends, its calls fail with the reason, and no other is sent', async (t) => {
-  const { client, sent, owner } = await start(t);
-  const calls = [1, 2].map(() => assert.rejects(client.request('x', {}, OPTIONS), { message: 'exited with code 9' }));
-  owner.closed(new Error('exited with code 9'));
-  await Promise.all(calls);
-  await assert.rejects(client.request('x', {}, OPTIONS), { message: 'exited with code 9' });
-  assert.deepEqual([sent.length, client.end.reason.message], [2, 'exited with code 9']);
 });
 
 test('a modern server is subscribed to, again when it ends that, and reports its lists each time', async (t) => {

@@ -76,16 +76,18 @@ test('after initialize every message has its session and version: our responses,
   const about: About = ({ verb, method, id, json, event }) => {
     // The session of this response is none.
     if (method === 'server/discover') return json(404, { id }, { 'mcp-session-id': 'wrong' });
-    return verb === 'GET' && event({ id: 'theirs', method: 'ping' });
+    for (const asked of ['ping', 'roots/list']) if (verb === 'GET') event({ id: asked, method: asked });
+    return verb === 'GET';
   };
   const headers = { 'MCP-Session-Id': 'configured', 'Content-Type': 'text/plain', ACCEPT: 'text/plain' };
   const { web, client, call } = await start(t, about, headers);
   client.listen(() => {});
   await call();
-  const isResponse = ({ body }: WebExchange) => body.id === 'theirs';
-  await eventually(() => web.exchanges.some(isResponse), 'the response');
+  const answers = () => web.exchanges.filter(({ verb, method }) => verb === 'POST' && method === '');
+  await eventually(() => answers().length === 2, 'our responses');
   await client.close();
-  assert.deepEqual(web.exchanges.find(isResponse)?.body.result, {});
+  const [pong, refusal] = answers().sort((a, b) => String(a.id).localeCompare(String(b.id)));
+  assert.deepEqual([pong?.body.result, Object(refusal?.body.error).code], [{}, -32601]);
   const form = 'application/json; application/json, text/event-stream';
   const seen = web.exchanges.map(({ verb, headers: sent }) => {
     if (verb === 'POST') assert.equal(`${sent['content-type']}; ${sent.accept}`, form);

@@ -39,15 +39,6 @@ function skill(entry: Params, { get = entry, read = FILES }: { readonly get?: Pa
 const outcomeOf = (promise: Promise<unknown>) =>
   promise.then(String, (error) => (error instanceof FileError ? error.kind : error));
 
-test('a skill of a server has its name as provider, and URIs of ours below it', () => {
-  const { files: _files, asked: _asked, ...plain } = skill(entryOf());
-  assert.deepEqual(plain, {
-    ...{ name: 'pdf', key: 'pdf', description: 'About it', provider: 'docs', server: 'docs', location: 'mcp' },
-    ...{ root: 'skill://docs', directory: 'skill://docs/acme/pdf', file: 'skill://docs/acme/pdf/SKILL.md' },
-    place: 'docs skill://acme/pdf',
-  });
-});
-
 const NOW = { ...FILES, 'SKILL.md': 'edited' };
 const DYNAMIC = { get: { ...entryOf(), resources: 'dynamic' } };
 const READS: readonly (readonly [what: string, path: string, served: Parameters<typeof skill>[1], outcome: string])[] =

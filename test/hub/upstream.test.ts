@@ -67,27 +67,13 @@ test('when the tools can no longer be listed, it is in an error state, the last 
   assert.deepEqual([upstream.listing === listing, changed.mock.callCount()], [true, 1]);
 });
 
-test('a server is pinged again and again, but not while it runs a call', async (t) => {
-  let finish: (() => void) | undefined;
-  const web = await startWeb(t, ({ method, id, json }) => {
-    if (method === 'tools/list') return json(200, { id, result: { tools: [] } });
-    if (method === 'tools/call') finish = () => void json(200, { id, result: {} });
-    return method === 'tools/call';
-  });
-  const at = (path: string) => start(t, { type: 'http', url: new URL(path, web.url).href }, 200);
-  const [busy, idle] = [at('/busy'), at('/idle')];
-  const pings = (path: string) => web.exchanges.filter((one) => one.method === 'ping' && one.path === path).length;
-  await Promise.all([busy.reached('ready'), idle.reached('ready')]);
-  await eventually(() => pings('/busy') > 1, 'two pings');
-  const answer = busy.call();
-  await eventually(() => finish !== undefined, 'the call');
-  const [before, since] = [pings('/busy'), pings('/idle')];
-  await eventually(() => pings('/idle') > since + 2, 'pings of the other');
-  // One may have been under way.
-  assert.ok(pings('/busy') <= before + 1);
-  finish?.();
-  await answer;
-  await eventually(() => pings('/busy') > before + 1, 'a ping after the call');
+test('a server that answers nothing else during a call is not lost by the health check', async (t) => {
+  const work = 'for (const end = Date.now() + 1000; Date.now() < end; ); result({})';
+  const busy = script({ 'tools/list': 'result({ tools: [] })', 'tools/call': work }, '');
+  const { reached, call, lines } = start(t, busy, 200);
+  await reached('ready');
+  assert.deepEqual(await call(), {});
+  assert.doesNotMatch(lines.join(''), /disconnected/);
 });
 
 test('a call waits five seconds for a server that hangs, and no longer than it is wanted', async (t) => {
