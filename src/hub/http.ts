@@ -1,6 +1,6 @@
 /**
  * A connection over streamable HTTP: one POST per message, answered by a JSON body or an event stream.
- * Owns: sockets, redirects, HTTP errors, the session id, response streams. Leaves alone: the format of event streams
+ * Owns: sockets, HTTP errors, the session id, response streams. Leaves alone: the format of event streams
  * (event-stream.ts), when a session is opened again (client.ts). `node:http` and not `fetch`, which fails after five
  * minutes without a response.
  * Always true: nothing is sent to another origin than the configured one: no credentials, no session id, no message; a
@@ -141,20 +141,15 @@ export function createHttp(target: HttpTarget, owner: ConnectionOwner) {
   const { auth = null } = urlToHttpOptions(own);
 
   /** Settles when the headers of the response are there. Rejects with HttpError when they say that it is none. */
-  async function send(request: HttpRequest, isRedirected = false): Promise<IncomingMessage> {
-    const { url = own } = request;
+  async function send(request: HttpRequest): Promise<IncomingMessage> {
     const type = request.body !== undefined && { 'content-type': JSON_TYPE };
     // Node compares names without case, and the last one counts.
     const headers = { ...target.headers, ...owner.headers(), ...request.headers, ...type };
-    const response = await exchange(url, { ...request, headers }, { agent, auth });
+    const response = await exchange(request.url ?? own, { ...request, headers }, { agent, auth });
     const { statusCode: status = 0 } = response;
-    if (status < 300) return response;
-    // Without 303: it asks for another method, and so for another request.
-    const next = [301, 302, 307, 308].includes(status) ? sameOrigin(response.headers.location, url.href) : undefined;
-    // Once is enough for what is common: from `/mcp` to `/mcp/`.
-    if (!next || isRedirected) throw await httpErrorOf(status, response);
-    discard(response);
-    return send({ ...request, url: next }, true);
+    // A redirect is not followed: only the configuration decides who gets our messages. The error says where it leads.
+    if (status >= 300) throw await httpErrorOf(status, response);
+    return response;
   }
 
   return {
@@ -169,12 +164,6 @@ export function createHttp(target: HttpTarget, owner: ConnectionOwner) {
     },
     close: () => agent.destroy(),
   };
-}
-
-/** The address that a server names, if its origin is ours: only the configuration decides who gets our messages. */
-export function sameOrigin(address = '', own: string): URL | undefined {
-  const named = URL.canParse(address, own) ? new URL(address, own) : undefined;
-  return named?.origin === new URL(own).origin ? named : undefined;
 }
 
 /** Ignores a body. It is read, so that the socket can be used again. */

@@ -6,7 +6,7 @@
 import { REPLY_MS } from '../limits.ts';
 import { type Connection, type ConnectionOwner, UpstreamError } from './connection.ts';
 import { readEvents } from './event-stream.ts';
-import { createHttp, discard, type HttpTarget, sameOrigin } from './http.ts';
+import { createHttp, discard, type HttpTarget } from './http.ts';
 
 export function openSse(target: HttpTarget, owner: ConnectionOwner): Connection {
   const http = createHttp(target, owner);
@@ -19,9 +19,10 @@ export function openSse(target: HttpTarget, owner: ConnectionOwner): Connection 
   async function read(found: (address: URL) => void): Promise<never> {
     await readEvents(await http.openStream({}, end.signal), (data, type) => {
       if (type !== 'endpoint') return owner.text(data);
-      const named = sameOrigin(data, target.url);
-      if (!named) throw new UpstreamError('the server names an address of another origin');
-      found(named);
+      const named = URL.canParse(data, target.url) ? new URL(data, target.url) : undefined;
+      // Only the configuration decides who gets our messages.
+      if (named?.origin === new URL(target.url).origin) found(named);
+      else throw new UpstreamError('the server names an address of another origin');
     });
     throw new UpstreamError('the server closed the stream');
   }

@@ -1,7 +1,6 @@
 /** Streamable HTTP: every form of an answer, sessions, streams that break, cancelling. A call is sent once. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openClient } from '../../src/hub/client.ts';
 import { MAX_REPLIES } from '../../src/limits.ts';
 import * as harness from '../harness/connections.ts';
 import { type About, DONE, eventually, httpTarget, startWeb, type WebExchange } from '../harness/connections.ts';
@@ -10,7 +9,8 @@ const OPTIONS = { timeout: 5000 };
 
 async function start(t: TestContext, about: About, headers = {}) {
   const web = await startWeb(t, about);
-  const client = await harness.connect(t, httpTarget(web.url, headers));
+  const secret = Object.assign(new URL(web.url), { username: 'me', password: 'a%20b' });
+  const client = await harness.connect(t, httpTarget(secret, headers));
   return { web, client, call: () => client.request('tools/call', { name: 'one' }, OPTIONS) };
 }
 
@@ -21,7 +21,6 @@ function onCall(about: (exchange: WebExchange) => unknown): About {
 function respond(status: number, headers = {}) {
   return ({ response }: WebExchange) => response.writeHead(status, headers).end();
 }
-const moved = (location: string) => respond(307, { location });
 const JSON_TYPE = { 'content-type': 'application/json' };
 const CAPITALS = { 'content-type': 'Application/JSON; charset=UTF-8' };
 const RESULT = { result: DONE };
@@ -46,8 +45,7 @@ const ANSWERS: readonly (readonly [what: string, about: (one: WebExchange) => un
   ['breaks off', breakOff, /^Error: aborted/],
   ['is 401', respond(401), /HTTP 401 \(are the headers in its entry right/],
   ['is the end of the connection', ({ response }) => response.destroy(), /^Error: (socket h|.*ECONNR)/],
-  ['is a redirect elsewhere', moved('http://a.test/?x'), /HTTP 307 \(it leads to http:\/\/a.test\/: set that/],
-  ['is a redirect to a file', moved('file:///etc/passwd'), /HTTP 307 \(it leads to file:/],
+  ['is a redirect', respond(307, { location: '/mcp/?x' }), /HTTP 307 \(it leads to \/mcp\/: set that as its url/],
 ];
 for (const [what, about, expected] of ANSWERS)
   test(`a call whose answer ${what} is sent once, and has its outcome`, async (t) => {
@@ -58,20 +56,6 @@ for (const [what, about, expected] of ANSWERS)
     assert.deepEqual(['tools/call', 'initialize'].map(web.count), [1, 1]);
   });
 
-test('a redirect within the origin is followed once, with body, headers and credentials', async (t) => {
-  const web = await startWeb(t, (one) => {
-    if (one.path !== '/moved') moved(one.path === '/mcp' ? '/moved' : '/loop')(one);
-    return one.path !== '/moved';
-  });
-  const secret = Object.assign(new URL(web.url), { username: 'me', password: 'a%20b' });
-  const client = await harness.connect(t, httpTarget(secret, { 'X-Key': 'k' }));
-  assert.deepEqual(await client.request('tools/call', {}, OPTIONS), DONE);
-  const authorization = `Basic ${Buffer.from('me:a b').toString('base64')}`;
-  assert.ok(web.exchanges.every(({ headers }) => headers.authorization === authorization && headers['x-key'] === 'k'));
-  const loop = openClient(httpTarget(new URL('/loop', web.url)), harness.contextWith());
-  await assert.rejects(loop, /HTTP 307 \(it leads to \/loop/);
-});
-
 test('after initialize every message has its session and version: our responses, GET and DELETE too', async (t) => {
   const about: About = ({ verb, method, id, json, event }) => {
     // The session of this response is none.
@@ -79,7 +63,7 @@ test('after initialize every message has its session and version: our responses,
     for (const asked of ['ping', 'roots/list']) if (verb === 'GET') event({ id: asked, method: asked });
     return verb === 'GET';
   };
-  const headers = { 'MCP-Session-Id': 'configured', 'Content-Type': 'text/plain', ACCEPT: 'text/plain' };
+  const headers = { 'MCP-Session-Id': 'configured', 'Content-Type': 'text/plain', ACCEPT: 'text/plain', 'X-Key': 'k' };
   const { web, client, call } = await start(t, about, headers);
   client.listen(() => {});
   await call();
@@ -91,6 +75,7 @@ test('after initialize every message has its session and version: our responses,
   const form = 'application/json; application/json, text/event-stream';
   const seen = web.exchanges.map(({ verb, headers: sent }) => {
     if (verb === 'POST') assert.equal(`${sent['content-type']}; ${sent.accept}`, form);
+    assert.deepEqual([sent.authorization, sent['x-key']], [`Basic ${Buffer.from('me:a b').toString('base64')}`, 'k']);
     return `${verb} ${sent['mcp-session-id']} ${sent['mcp-protocol-version']}`;
   });
   assert.deepEqual(seen.slice(0, 2), ['POST configured 2026-07-28', 'POST configured undefined']);
@@ -116,13 +101,14 @@ test('a stream that ends before its answer is resumed behind its last event, and
 });
 
 for (const status of [404, 400])
-  test(`a session that is forgotten with ${status} is opened again, and each call runs once`, async (t) => {
-    let current = 'session-1';
+  test(`a session that is forgotten with ${status} is opened again, and each call runs once, or the server is lost`, async (t) => {
+    let current: string | undefined = 'session-1';
     const ran: unknown[] = [];
-    const { web, call } = await start(t, ({ method, headers, id, json }) => {
-      const session = headers['mcp-session-id'];
-      const isForgotten = method !== 'initialize' && session !== undefined && session !== current;
-      if (isForgotten) return json(status, { id: null, error: { code: -32000, message: 'no such session' } });
+    const { web, client, call } = await start(t, ({ method, headers, id, json }) => {
+      const session = method === 'initialize' ? current : headers['mcp-session-id'];
+      const isForgotten = method !== 'server/discover' && session !== current;
+      if (isForgotten || !current)
+        return json(status, { id: null, error: { code: -32000, message: 'no such session' } });
       if (method === 'tools/call') ran.push(id);
       return false;
     });
@@ -131,6 +117,9 @@ for (const status of [404, 400])
       assert.deepEqual(await Promise.all([call(), call(), call()]), [DONE, DONE, DONE]);
     }
     assert.deepEqual([ran.length, web.count('initialize')], [12, 5]);
+    current = undefined;
+    const lost = new RegExp(`forgotten our session, and opens no other: HTTP ${status}: no such session`);
+    await assert.rejects(client.ping(1000), lost);
   });
 
 test('the end of a client does not look like a lost session: its calls fail, and are not sent again', async (t) => {
@@ -140,13 +129,6 @@ test('the end of a client does not look like a lost session: its calls fail, and
   await client.close();
   await Promise.all(calls);
   assert.deepEqual(['tools/call', 'initialize'].map(web.count), [2, 1]);
-});
-
-test('a server that opens no other session is reported as lost, not as alive', async (t) => {
-  let isGone = false;
-  const { client } = await start(t, ({ id, json }) => isGone && json(404, { id, ...ERROR }));
-  isGone = true;
-  await assert.rejects(client.ping(1000), /forgotten our session, and opens no other: HTTP 404: no/);
 });
 
 test('a modern call repeats arguments in headers, and is cancelled by the end of its response', async (t) => {
@@ -166,10 +148,7 @@ test('a modern call repeats arguments in headers, and is cancelled by the end of
   assert.equal(web.count('notifications/cancelled'), 0);
 });
 
-test('64 calls run side by side, without a warning, and their sockets are used again', async (t) => {
-  const note = t.mock.fn();
-  process.on('warning', note);
-  t.after(() => process.off('warning', note));
+test('64 calls run side by side, and their sockets are used again', async (t) => {
   const sockets = new Set<unknown>();
   const { web, call } = await start(t, async ({ method, response }) => {
     sockets.add(response.socket);
@@ -179,7 +158,7 @@ test('64 calls run side by side, without a warning, and their sockets are used a
   assert.deepEqual(await Promise.all(Array.from({ length: 64 }, call)), Array(64).fill(DONE));
   const before = sockets.size;
   for (let at = 0; at < 10; at++) await call();
-  assert.deepEqual([sockets.size, note.mock.callCount()], [before, 0]);
+  assert.equal(sockets.size, before);
 });
 
 test('a server that asks without end, and takes no response, gets a bounded number of them', async (t) => {
