@@ -1,7 +1,7 @@
 /** Which generation of MCP a server speaks, and what each adds to messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HttpError, UpstreamError } from '../../src/hub/connection.ts';
+import { UpstreamError } from '../../src/hub/connection.ts';
 import { type Ask, agree } from '../../src/hub/dialects.ts';
 import { SILENCE_MS } from '../../src/limits.ts';
 import { META, type Params, RpcError } from '../../src/protocol/index.ts';
@@ -13,49 +13,42 @@ const LATER = { ...MODERN, supportedVersions: ['2099-01-01'] };
 const legacy = (version: string) => ({ protocolVersion: version, serverInfo: { name: 'l\u200b', version: '2' } });
 const OLD = legacy('2025-11-25');
 const UNKNOWN = new RpcError(-32601, 'unknown');
-const HTTP = new HttpError(404, 'HTTP 404');
 const GONE = new UpstreamError('gone');
 const FOREIGN = 'UpstreamError: the server speaks protocol version "1999", which we do not';
 const refusal = (...supported: string[]) => new RpcError(-32022, 'not this one', { supported });
 
-/** `after`: milliseconds. */
-interface Answer {
-  readonly after?: number;
-  readonly answer: Params | Error;
-}
-const now = (answer: Params | Error): Answer => ({ answer });
-const LATE = { after: SILENCE_MS + 1000, answer: MODERN };
+type Answer = Params | Error | (() => Promise<Params>);
+const after = (ms: number, answer: Params) => () => new Promise<Params>((done) => void setTimeout(done, ms, answer));
+const LATE = after(SILENCE_MS + 1000, MODERN);
 
 /** Answers `server/discover` and `initialize` in turn as told; without an answer, never. `asked`: in which order. */
 function serverOf(discovers: readonly Answer[], initialized?: Answer) {
   const asked: string[] = [];
   const left = [...discovers];
-  const ask: Ask = async (_dialect, method, _params, signal) => {
+  const ask: Ask = (_dialect, method, _params, signal) => {
     asked.push(method === 'initialize' ? 'I' : 'D');
     const given = method === 'initialize' ? initialized : left.shift();
-    await new Promise<void>((done, gone) => {
-      if (given) setTimeout(done, given.after ?? 0);
-      signal.addEventListener('abort', () => gone(new Error('dropped')));
+    return new Promise((done, fail) => {
+      if (given instanceof Error) fail(given);
+      else if (given) done(typeof given === 'function' ? given() : given);
+      signal.addEventListener('abort', () => fail(new Error('dropped')));
     });
-    if (!given || given.answer instanceof Error) throw given?.answer;
-    return given.answer;
   };
   return { ask, asked };
 }
 
 const rows: readonly [what: string, discovers: Answer[], init: Answer | undefined, agreed: string, asked: string][] = [
-  ['a modern server is asked once', [now(MODERN)], undefined, '2026-07-28', 'D'],
-  ['any error means initialize', [now(UNKNOWN)], now(legacy('2024-11-05')), '2024-11-05', 'DI'],
-  ['an HTTP error does too', [now(HTTP)], now(legacy('2025-06-18')), '2025-06-18', 'DI'],
-  ['silence does too', [], now(OLD), '2025-11-25', 'DI'],
-  ['so does an answer without a version of ours', [now(LATER)], now(OLD), '2025-11-25', 'DI'],
-  ['a refusal that names ours: again', [now(refusal('2026-07-28', 'x')), now(MODERN)], undefined, '2026-07-28', 'DD'],
-  ['a refusal that names none of ours', [now(refusal('2099-01-01'))], now(OLD), '2025-11-25', 'DI'],
-  ['of two late answers the later: SDK servers speak so', [LATE], { after: 1500, answer: OLD }, '2025-11-25', 'DI'],
-  ['a late first answer counts when the second is an error', [LATE], now(UNKNOWN), '2026-07-28', 'DI'],
-  ['the error is that of the last handshake', [now(UNKNOWN)], now(GONE), 'UpstreamError: gone', 'DI'],
-  ['also when the first is never answered', [], now(GONE), 'UpstreamError: gone', 'DI'],
-  ['a version that is not ours is refused', [now(UNKNOWN)], now(legacy('1999')), FOREIGN, 'DI'],
+  ['a modern server is asked once', [MODERN], undefined, '2026-07-28', 'D'],
+  ['any error means initialize', [UNKNOWN], legacy('2024-11-05'), '2024-11-05', 'DI'],
+  ['silence does too', [], OLD, '2025-11-25', 'DI'],
+  ['so does an answer without a version of ours', [LATER], OLD, '2025-11-25', 'DI'],
+  ['a refusal that names ours: again', [refusal('2026-07-28', 'x'), MODERN], undefined, '2026-07-28', 'DD'],
+  ['a refusal that names none of ours', [refusal('2099-01-01')], OLD, '2025-11-25', 'DI'],
+  ['of two late answers the later: SDK servers speak so', [LATE], after(1500, OLD), '2025-11-25', 'DI'],
+  ['a late first answer counts when the second is an error', [LATE], UNKNOWN, '2026-07-28', 'DI'],
+  ['the error is that of the last handshake', [UNKNOWN], GONE, 'UpstreamError: gone', 'DI'],
+  ['also when the first is never answered', [], GONE, 'UpstreamError: gone', 'DI'],
+  ['a version that is not ours is refused', [UNKNOWN], legacy('1999'), FOREIGN, 'DI'],
 ];
 for (const [what, discovers, initialized, agreed, asked] of rows)
   test(`handshake: ${what}`, async (t) => {
@@ -76,7 +69,7 @@ for (const [what, discovers, initialized, agreed, asked] of rows)
 
 test('each dialect adds to requests what its servers need, and removes what the other one has', async () => {
   const discovered = { ...MODERN, _meta: { [META.server]: { name: 'm', version: '3' } } };
-  const { ask, asked } = serverOf([now(discovered)], now(OLD));
+  const { ask, asked } = serverOf([discovered], OLD);
   const { dialect: modern, ...agreed } = await agree(ask, US, false);
   // A server that is known to be legacy is sent nothing else.
   const { dialect: old, ...agreedWithOld } = await agree(ask, US, true);
