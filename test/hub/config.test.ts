@@ -1,4 +1,4 @@
-/** Which files configure servers, which of them counts, and what is said of a file at fault. Depth: hub-life.test.ts. */
+/** What is said of a file at fault, and which entries do not count. Which file wins is in test/program: hub, seed-004. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SkillwireOptions, settingsFrom } from '../../src/config.ts';
@@ -8,37 +8,19 @@ import { makeTree, type Tree } from '../harness/tree.ts';
 const file = (servers: object) => JSON.stringify({ mcpServers: servers });
 const run = (command: string) => ({ command });
 
-/** Gives a function that tells the command or address of each server, and the problems. */
-function start(tree: Tree, options: SkillwireOptions) {
-  const read = createConfiguration(settingsFrom({ cwd: tree.path, home: tree.at('home'), ...options }));
-  return () => {
-    const { configs, problems } = read();
-    const places = configs.map(({ name, target }) => [name, 'command' in target ? target.command : Object(target).url]);
-    return { servers: Object.fromEntries(places), problems };
-  };
+/** The command or address of each server, and the problems. */
+function look(tree: Tree, options: SkillwireOptions) {
+  const settings = settingsFrom({ cwd: tree.path, home: tree.at('home'), ...options });
+  const { configs, problems } = createConfiguration(settings)();
+  const places = configs.map(({ name, target }) => [name, 'command' in target ? target.command : Object(target).url]);
+  return { servers: Object.fromEntries(places), problems };
 }
-
-test('a project entry replaces the global one of its name, and a --config file both, as they are now', (t) => {
-  const tree = makeTree(t, {
-    'home/.kode.json': file({ one: run('global'), two: run('global'), three: run('global') }),
-    '.kode.json': file({ two: run('project'), three: run('project') }),
-    'given.json': JSON.stringify({ servers: { three: run('given') } }),
-    'home/last.json': file({ four: run('last') }),
-  });
-  const look = start(tree, { configFiles: ['given.json', '~/last.json'], trustProject: true });
-  const servers = { one: 'global', two: 'project', three: 'given', four: 'last' };
-  assert.deepEqual(look(), { servers, problems: [] });
-  tree.write('.kode.json', file({ two: run('edited') }));
-  assert.equal(look().servers.two, 'edited');
-  tree.remove('.kode.json');
-  assert.equal(look().servers.two, 'global');
-});
 
 test("in the home directory, also behind a link, the project's file is the user's own", (t) => {
   const tree = makeTree(t, { 'home/.kode.json': file({ mine: run('x') }) });
   tree.link('way', tree.at('home'));
   for (const [cwd, home] of [['home', 'home'] as const, ['way', 'home'] as const, ['home', 'way'] as const])
-    assert.deepEqual(start(tree, { cwd: tree.at(cwd), home: tree.at(home) })(), {
+    assert.deepEqual(look(tree, { cwd: tree.at(cwd), home: tree.at(home) }), {
       servers: { mine: 'x' },
       problems: [],
     });
@@ -59,14 +41,15 @@ for (const [name, text, what] of FAULTS)
   test(`a --config file ${name} is one Problem, and no other file suffers`, (t) => {
     const tree = makeTree(t, { 'home/.kode.json': file({ mine: run('x') }) });
     if (text !== undefined) tree.write('given.json', text);
-    const { servers, problems } = start(tree, { configFiles: ['given.json'] })();
+    const { servers, problems } = look(tree, { configFiles: ['given.json'] });
     assert.deepEqual([servers.mine, problems.length, problems[0]?.where], ['x', 1, tree.at('given.json')]);
     assert.match(problems[0]?.what ?? '', what);
   });
 
 test('an entry for skillwire itself is left out of --config files, and stays in our own', (t) => {
   const [self, web] = [{ command: 'npx', args: ['-y', 'skillwire'] }, { url: 'http://localhost:3333/mcp' }];
-  const tree = makeTree(t, { 'given.json': file({ self, web }), 'home/.kode.json': file({ ours: self, here: web }) });
-  const { servers, problems } = start(tree, { configFiles: ['given.json'], address: '127.0.0.1:3333' })();
+  const files = { 'home/given.json': file({ self, web }), 'home/.kode.json': file({ ours: self, here: web }) };
+  const options = { configFiles: ['~/given.json'], address: '127.0.0.1:3333' };
+  const { servers, problems } = look(makeTree(t, files), options);
   assert.deepEqual([Object.keys(servers), problems], [['ours', 'here'], []]);
 });

@@ -1,12 +1,12 @@
-/** The hub as a library and as a source. Published servers and the first three seconds are in test/program. */
+/** The hub as a library and as a source. Published servers, edits and the first three seconds are in test/program. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createHub } from '../../src/hub/index.ts';
 import { createLog } from '../../src/log.ts';
-import { eventually, isAlive, scriptTarget } from '../harness/connections.ts';
+import { isAlive, scriptTarget } from '../harness/connections.ts';
 import { makeTree } from '../harness/tree.ts';
-import { listing, scripted, startSource, toolNames } from '../harness/upstreams.ts';
+import { startSource } from '../harness/upstreams.ts';
 
 const LIST = `if (method === 'tools/list') { result({ tools: [{ name: 'one', inputSchema: {} }] }); return true; }`;
 
@@ -32,21 +32,6 @@ test('skillwire/hub alone connects, lists, calls, reports and closes', async (t)
   await assert.rejects(cancelled, { name: 'UpstreamError', message: 'cancelled' });
 });
 
-test('a load waits no longer than the servers take, and gives another object only when something has changed', async (t) => {
-  const tree = makeTree(t);
-  const [one, two] = [scripted(tree, 'one', listing('a')), scripted(tree, 'two', listing('b'))];
-  const { source, write, changes } = startSource(t, tree, { one: one.entry, gone: { command: './nil' } });
-  const first = await source.load();
-  assert.deepEqual([toolNames(first), first.awaited, changes], [['one:a'], ['gone'], []]);
-  assert.equal(await source.load(), first);
-  write({ one: one.entry, two: two.entry, bad: {} });
-  await source.load();
-  await eventually(() => changes.includes('server two'), 'the second server');
-  const second = await source.load();
-  assert.deepEqual([toolNames(second), one.count('initialize')], [['one:a', 'two:b'], 1]);
-  assert.deepEqual(second.problems, [{ where: tree.at('home/.kode.json'), what: 'server "bad": command is required' }]);
-});
-
 test('an edited server starts when the process before it has ended, and the end leaves nothing running', async (t) => {
   const tree = makeTree(t, { pids: '' });
   const isLeft = `(pid) => { try { return pid && process.kill(pid, 0); } catch { return false; } }`;
@@ -59,6 +44,7 @@ test('an edited server starts when the process before it has ended, and the end 
   write({ one: { command, args, timeout: 5 } });
   await source.load();
   await ready('one');
+  assert.equal(await source.load(), await source.load(), 'the same while nothing has changed');
   const pids = readFileSync(tree.at('pids'), 'utf8').trim().split(' ').map(Number);
   assert.deepEqual([pids.length, existsSync(tree.at('overlap'))], [2, false]);
   await source.close?.();

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { platform } from 'node:os';
 import { describe, type TestContext, test } from 'node:test';
-import type { ConnectionOwner } from '../../src/hub/connection.ts';
 import type { StdioTarget } from '../../src/hub/entries.ts';
 import { openStdio } from '../../src/hub/stdio.ts';
 import { MAX_PRINTED_LINES, MAX_STRANGE_LINES, MAX_UNREAD } from '../../src/limits.ts';
@@ -15,16 +14,10 @@ const node = (script: string) => command(process.execPath, ['-e', script]);
 
 /** Records what its owner hears, and closes the connection at the end. */
 function open(t: TestContext, target: StdioTarget) {
-  const heard = { texts: [] as string[], lost: [] as string[], logged: [] as string[], closed: [] as string[] };
-  const owner: ConnectionOwner = {
-    text: (text) => void heard.texts.push(text),
-    isPending: () => false,
-    lost: (error) => void heard.lost.push(error.message),
-    closed: (error) => void heard.closed.push(error.message),
-    headers: () => ({}),
-    log: (line) => void heard.logged.push(line),
-  };
-  const connection = openStdio(target, owner, process.env, 1);
+  const heard: string[] = [];
+  const note = (what: string) => (said: string | Error) => void heard.push(`${what}: ${Object(said).message ?? said}`);
+  const reports = { text: note('text'), lost: note('lost'), closed: note('closed'), log: note('log') };
+  const connection = openStdio(target, { ...reports, isPending: () => false, headers: () => ({}) }, process.env, 1);
   t.after(() => connection.close());
   return { connection, heard };
 }
@@ -56,8 +49,8 @@ describe('the reason for the end of a server', { skip, concurrency: true }, () =
     test(`that ${what} says what is wrong`, async (t) => {
       const { connection, heard } = open(t, target);
       if (what === 'closes its stdin') setInterval(() => void connection.send({ text: '{}' }), 50).unref();
-      await eventually(() => heard.closed.length > 0, 'its end');
-      assert.equal(heard.closed[0]?.slice(0, reason.length), reason);
+      await eventually(() => heard.some((line) => line.startsWith('closed: ')), 'its end');
+      assert.ok(heard.find((line) => line.startsWith('closed: '))?.startsWith(`closed: ${reason}`), heard.join('\n'));
     });
 });
 
@@ -68,10 +61,10 @@ test('messages go both ways; lines that are none are skipped, and one too long i
   const { connection, heard } = open(t, node(script));
   const messages = [1, 2].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"a"}`);
   for (const text of messages) await connection.send({ text });
-  await eventually(() => heard.texts.length === 2, 'both messages');
-  assert.deepEqual(heard.texts, messages);
-  assert.deepEqual(heard.logged, ['prints lines on stdout that are not JSON-RPC']);
-  assert.deepEqual(heard.lost, [`a message over ${MAX_LINE} bytes was dropped`]);
+  await eventually(() => heard.length === 4, 'both messages');
+  const dropped = `lost: a message over ${MAX_LINE} bytes was dropped`;
+  const texts = messages.map((text) => `text: ${text}`);
+  assert.deepEqual(heard, ['log: prints lines on stdout that are not JSON-RPC', dropped, ...texts]);
 });
 
 test('a message to a server that has long stopped reading fails at once', async (t) => {
