@@ -7,46 +7,36 @@ import { type Params, RpcError } from '../../src/protocol/index.ts';
 import { mockTimers } from '../harness/timers.ts';
 import { tool } from '../harness/upstreams.ts';
 
-/** By method: what gives the result. */
 type Answers = Readonly<Record<string, (params: Params) => unknown>>;
 const EVERYTHING = { tools: {}, resources: {}, prompts: {}, extensions: { 'io.modelcontextprotocol/skills': {} } };
 
-/** Lists of a client in this process: what was published last, by list, and how often each method was asked for. */
+/** `answers`: by method what gives its result. `last`: what was published of a list; `counts`: how often each was asked for. */
 function list(t: TestContext, answers: Answers, capabilities: object = EVERYTHING) {
   const end = new AbortController();
   // The timers of lists do not keep a process running.
   const alive = setInterval(() => {}, 10_000);
-  t.after(() => {
-    end.abort();
-    clearInterval(alive);
+  t.after(() => clearInterval(alive));
+  t.after(() => end.abort());
+  const published = new Map<string, { readonly names: readonly string[]; readonly faults: readonly string[] }>();
+  const publish = (name: string, outcome: ListOutcome) => {
+    const { items = [], faults = [] } = outcome.kind === 'failed' ? { faults: [outcome.why] } : outcome;
+    const names = items.map((item) => JSON.stringify(item).replace(/.*?"name":"([^"]*)".*/, '$1'));
+    published.set(name, { names, faults });
+  };
+  const listen = t.mock.fn((_listener: (method: string) => void) => {});
+  const request = t.mock.fn(async (method: string, params: Params) => {
+    const answer = answers[method]?.(params);
+    if (answer === undefined) throw new RpcError(-32601, `unknown ${method}`);
+    return answer;
   });
-  const published = new Map<string, ListOutcome>();
-  const asked: string[] = [];
-  let announce: (method: string) => void = () => {};
-  const client = {
-    agreement: { capabilities },
-    end: end.signal,
-    listen: (listener: typeof announce) => {
-      announce = listener;
-    },
-    request: async (method: string, params: Params) => {
-      asked.push(method);
-      const answer = answers[method]?.(params);
-      if (answer === undefined) throw new RpcError(-32601, `unknown ${method}`);
-      return answer;
-    },
+  const client = { agreement: { capabilities }, end: end.signal, listen, request } as unknown as UpstreamClient;
+  const done = keepListed(client, { publish, keeps: () => true });
+  const countOf = (name: string) => request.mock.calls.filter((call) => call.arguments[0] === `${name}/list`).length;
+  return {
+    ...{ done, end, last: (name: string) => published.get(name) ?? assert.fail(name) },
+    counts: (...names: readonly string[]) => names.map(countOf),
+    announce: (name: string) => listen.mock.calls[0]?.arguments[0](`notifications/${name}/list_changed`),
   };
-  const publish = (name: string, outcome: ListOutcome) => void published.set(name, outcome);
-  const done = keepListed(client as unknown as UpstreamClient, { publish, keeps: () => true });
-  const last = (name: string) => {
-    const outcome = published.get(name) ?? assert.fail(name);
-    if (outcome.kind === 'failed') return { names: [], faults: [outcome.why] };
-    const names = outcome.items.map((item) => JSON.stringify(item).replace(/.*?"name":"([^"]*)".*/, '$1'));
-    return { names, faults: outcome.faults };
-  };
-  const count = (method: string) => asked.filter((one) => one === `${method}/list`).length;
-  const counts = (...methods: readonly string[]) => methods.map(count);
-  return { done, last, end, counts, announce: (name: string) => announce(`notifications/${name}/list_changed`) };
 }
 const many = (count: number, more = {}) => Array.from({ length: count }, (_, nth) => tool(`t${nth}`, more));
 /** A value with so many levels. */

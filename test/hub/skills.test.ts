@@ -20,8 +20,10 @@ function entryOf(name = 'pdf', files = FILES, base = `skill://acme/${name}`) {
   return { uri: `${base}/SKILL.md`, frontmatter: { name, description: 'About\u200b it', license: 'MIT' }, resources };
 }
 
+type Served = Readonly<{ get?: Params; read?: Files }>;
+
 /** A skill whose server answers these; `asked` has what it was asked for. */
-function skill(entry: Params, { get = entry, read = FILES }: { readonly get?: Params; readonly read?: Files } = {}) {
+function skill(entry: Params, { get = entry, read = FILES }: Served = {}) {
   const asked: string[] = [];
   const server = {
     config: { name: 'docs', timeout: 5 },
@@ -41,21 +43,19 @@ const outcomeOf = (promise: Promise<unknown>) =>
 
 const NOW = { ...FILES, 'SKILL.md': 'edited' };
 const DYNAMIC = { get: { ...entryOf(), resources: 'dynamic' } };
-const READS: readonly (readonly [what: string, path: string, served: Parameters<typeof skill>[1], outcome: string])[] =
-  [
-    ['as it is', 'docs/a b.md', {}, 'about'],
-    ['as its server has it now', 'SKILL.md', { get: entryOf('pdf', NOW), read: NOW }, 'edited'],
-    ['without a digest where it is made on demand', 'docs/a b.md', DYNAMIC, 'about'],
-    ['not with another digest', 'SKILL.md', { read: { 'SKILL.md': '# pdg\n' } }, 'unreadable'],
-    ['not with another size', 'SKILL.md', { read: { 'SKILL.md': '# pdf\n\n' } }, 'unreadable'],
-    ['not from a server that does not answer', 'SKILL.md', { read: {} }, 'unreadable'],
-    ['not from the entry of another skill', 'SKILL.md', { get: entryOf('other') }, 'unreadable'],
-    ['not from an entry that is none', 'SKILL.md', { get: {} }, 'unreadable'],
-    ['not when it is not listed', 'none.md', {}, 'missing'],
-    ['not when it is a directory', 'docs', {}, 'directory'],
-    ['not over the limit', 'SKILL.md', { get: entryOf('pdf', { 'SKILL.md': 'x'.repeat(101) }) }, 'refused'],
-    ['not over the limit where it is made on demand', 'x', { ...DYNAMIC, read: { x: 'x'.repeat(101) } }, 'refused'],
-  ];
+const READS: readonly (readonly [what: string, path: string, served: Served, outcome: string])[] = [
+  ['as it is', 'docs/a b.md', {}, 'about'],
+  ['as its server has it now', 'SKILL.md', { get: entryOf('pdf', NOW), read: NOW }, 'edited'],
+  ['without a digest where it is made on demand', 'docs/a b.md', DYNAMIC, 'about'],
+  ['not with another digest', 'SKILL.md', { read: { 'SKILL.md': '# pdg\n' } }, 'unreadable'],
+  ['not with another size', 'SKILL.md', { read: { 'SKILL.md': '# pdf\n\n' } }, 'unreadable'],
+  ['not from a server that does not answer', 'SKILL.md', { read: {} }, 'unreadable'],
+  ['not from the entry of another skill', 'SKILL.md', { get: entryOf('other') }, 'unreadable'],
+  ['not when it is not listed', 'none.md', {}, 'missing'],
+  ['not when it is a directory', 'docs', {}, 'directory'],
+  ['not over the limit', 'SKILL.md', { get: entryOf('pdf', { 'SKILL.md': 'x'.repeat(101) }) }, 'refused'],
+  ['not over the limit where it is made on demand', 'x', { ...DYNAMIC, read: { x: 'x'.repeat(101) } }, 'refused'],
+];
 for (const [what, path, served, outcome] of READS)
   test(`a file is read ${what}`, async () => {
     assert.equal(await outcomeOf(skill(entryOf(), served).files.read(path, 100)), outcome);

@@ -1,6 +1,5 @@
 /** A child process and its pipes: messages, lines that are none, and the reason for its end. */
 import assert from 'node:assert/strict';
-import { platform } from 'node:os';
 import { describe, type TestContext, test } from 'node:test';
 import type { StdioTarget } from '../../src/hub/entries.ts';
 import { openStdio } from '../../src/hub/stdio.ts';
@@ -8,7 +7,6 @@ import { MAX_PRINTED_LINES, MAX_STRANGE_LINES, MAX_UNREAD } from '../../src/limi
 import { MAX_LINE } from '../../src/protocol/index.ts';
 import { command, eventually } from '../harness/connections.ts';
 
-const skip = platform() === 'win32';
 const shell = (script: string) => command('sh', ['-c', script]);
 const node = (script: string) => command(process.execPath, ['-e', script]);
 
@@ -44,7 +42,7 @@ const REASONS: readonly (readonly [what: string, target: StdioTarget, reason: st
   ['may not be executed', command('/etc/passwd', []), 'cannot be started: spawn /etc/passwd EACCES'],
 ];
 // Most of them wait for something, so they run side by side.
-describe('the reason for the end of a server', { skip, concurrency: true }, () => {
+describe('the reason for the end of a server', { concurrency: true }, () => {
   for (const [what, target, reason] of REASONS)
     test(`that ${what} says what is wrong`, async (t) => {
       const { connection, heard } = open(t, target);

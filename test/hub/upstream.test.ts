@@ -30,14 +30,10 @@ function script(methods: Readonly<Record<string, string>>, atStart: string) {
 
 test('one that fails says why, once, and to a call; it has nothing listed, and is tried again and again', async (t) => {
   const { upstream, lines, call } = start(t, script({}, `console.error('no key'); process.exit(2);`));
-  assert.equal(upstream.isAwaited, true);
   await upstream.settled;
   const { state, reason, nextAttempt = '' } = upstream.status();
   assert.deepEqual([state, reason], ['failed', 'exited with code 2; its stderr says: no key']);
-  await assert.rejects(call(), {
-    name: 'UpstreamError',
-    message: `the server is failed: ${reason}; next attempt in 1 s`,
-  });
+  await assert.rejects(call(), { message: `the server is failed: ${reason}; next attempt in 1 s` });
   await eventually(() => Date.parse(upstream.status().nextAttempt ?? '') > Date.parse(nextAttempt), 'a second failure');
   assert.equal(lines.filter((line) => line.includes('failed')).length, 1);
   assert.deepEqual([upstream.isAwaited, upstream.listing.tools], [true, []]);
