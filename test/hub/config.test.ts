@@ -31,7 +31,6 @@ const FAULTS: readonly (readonly [name: string, text: string | undefined, what: 
   ['that is missing', undefined, /^does not exist$/],
   ['with comments', '{\n  // mine\n  "mcpServers": {}\n}', /has a comment/],
   ['that is broken', '{"mcpServers": ', /not valid JSON/],
-  ['that is a list', '[]', /not an object/],
   ['without servers', '{"theme": "dark"}', /^has no mcpServers$/],
   ['with a list of servers', '{"mcpServers": []}', /mcpServers must be an object/],
   ['with too many servers', file(MANY), /has 501 servers/],

@@ -22,7 +22,6 @@ const SAME = {};
 const of = (a: object, more: object = {}) => ({ type: 'object', properties: { a }, ...more });
 const LIST = { type: 'array', items: { anyOf: [{ type: ['null', 'string'] }, { enum: [1] }] }, minItems: 1 };
 const RICH = { $schema: 's', $defs: { a: { $anchor: 'n' } }, ...SCHEMA, allOf: [{ $ref: '#/$defs/a' }] };
-const NAMED = { 'x-mcp-header': { type: 'string' } };
 const SCHEMAS: readonly (readonly [what: string, member: string, sent: object, listed: object | undefined])[] = [
   ['bounds are kept', 'outputSchema', { ...SCHEMA, additionalProperties: false, $schema: 'x', description: 'd' }, SAME],
   ['lists and choices are kept', 'outputSchema', of(LIST), SAME],
@@ -32,7 +31,6 @@ const SCHEMAS: readonly (readonly [what: string, member: string, sent: object, l
   ['a pattern is dropped', 'outputSchema', of({ type: 'string', pattern: 'a' }), undefined],
   ['an unknown type is dropped', 'outputSchema', of({ properties: { constructor: { type: 'no' } } }), undefined],
   ['all that means something is kept', 'inputSchema', RICH, SAME],
-  ['a missing type is added', 'inputSchema', { properties: { a: {} } }, of({})],
   ['what is no schema restricts nothing', 'inputSchema', { properties: { a: 5 }, required: 'a' }, of({})],
   ['a boolean schema becomes an object', 'inputSchema', { properties: { a: false } }, of({ not: {} })],
   ['invisible text is removed', 'inputSchema', of({ description: 'a\u200bb' }), of({ description: 'ab' })],
@@ -43,7 +41,6 @@ const SCHEMAS: readonly (readonly [what: string, member: string, sent: object, l
     of({ type: 'string', 'x-mcp-header': 'R' }),
     of({ type: 'string' }),
   ],
-  ['a property of that name is none', 'inputSchema', of({ type: 'object', properties: NAMED }), SAME],
 ];
 for (const [what, member, sent, listed] of SCHEMAS)
   test(`${member}: ${what}`, () =>

@@ -44,7 +44,6 @@ test('variables are expanded everywhere, in one pass', () => {
 const FAULTS: readonly (readonly [entry: unknown, reason: RegExp])[] = [
   [{ command: '' }, /^failed: command is empty$/],
   [{ command: 'x', args: [1] }, /^failed: args\.0 must be text$/],
-  [{ command: 'x', args: 'y' }, /^failed: args must be a list of texts$/],
   [{ command: 'x', env: { A: 1 } }, /^failed: env\.A must be text$/],
   [{ command: 'x', env: { 'A=s3cr3t': 'x' } }, /^failed: env has a name that is not allowed there$/],
   [{ type: 'ws', url }, /^failed: type must be stdio, sse or http$/],
@@ -57,7 +56,6 @@ const FAULTS: readonly (readonly [entry: unknown, reason: RegExp])[] = [
   [{ command: '${constructor}' }, /^failed: command: the variable constructor is not set$/],
   [{ command: '${A B:-s3cr3t}' }, /^failed: command: \$\{A B\} is no known variable$/],
   [{ command: '${A:-${TOKEN}}' }, /^failed: command: \$\{A\} is not closed, or has another inside$/],
-  [{ command: '${userHome' }, /is not closed/],
   [{ command: 1, disabled: true }, /^disabled: /],
 ];
 test('a fault is the reason of a server that is not started; it names the field and no value', () => {
@@ -96,6 +94,5 @@ test('an entry that starts skillwire, or has our own address, is recognised, and
   for (const line of ['npx other skillwire', 'node /skillwire/server.js', 'my-skillwire']) assert.ok(!run(line), line);
   const at = (address: string, ours?: string) => isSelf({ kind: 'sse', url: address, headers: {} }, ours);
   assert.ok(at('http://localhost:3333/mcp', '127.0.0.1:3333') && at('http://[::1]:3333/', '0.0.0.0:3333'));
-  assert.ok(!at('http://localhost:3334/mcp', '127.0.0.1:3333') && !at('http://x:3333/', '127.0.0.1:3333'));
-  assert.ok(!at('http://localhost:3333/mcp'));
+  assert.ok(!at('http://localhost:3334/mcp', '127.0.0.1:3333') && !at('http://localhost:3333/mcp'));
 });

@@ -16,7 +16,6 @@ async function read(text: string, cut: number) {
 }
 
 const TOO_LONG = 'UpstreamError: a message over 100 bytes was dropped';
-const { retry } = START;
 
 test('an event stream reads the same however it is cut', async () => {
   const rows: readonly (readonly [text: string, seen: readonly unknown[]])[] = [
@@ -24,9 +23,8 @@ test('an event stream reads the same however it is cut', async () => {
     ['data:a\r\ndata: b\r\n\r\n', ['message=a\nb']],
     ['event: endpoint\rdata: /x\r\rdata: y\n\n', ['endpoint=/x', 'message=y']],
     [': comment\nid: 7\nretry: 500\ndata:\n\n', [{ eventId: '7', retry: 500 }]],
-    ['id: 7\n\nid: 8\ndata: never ended', [{ eventId: '7', retry }]],
-    ['id: 7\ndata: a\n\ndata: b\n\n', ['message=a', 'message=b', { eventId: '7', retry }]],
-    ['id: ü\n\n', []],
+    ['id: 7\n\nid: 8\ndata: never ended', [{ ...START, eventId: '7' }]],
+    ['id: 7\ndata: a\n\ndata: b\n\n', ['message=a', 'message=b', { ...START, eventId: '7' }]],
     [`id: ${'x'.repeat(70)}\u0001\n\n`, []],
     ['retry: 0\n', [{ eventId: undefined, retry: MIN_RETRY_MS }]],
     [`retry: ${'9'.repeat(50)}\n`, [{ eventId: undefined, retry: MAX_BACKOFF_MS }]],
@@ -38,7 +36,6 @@ test('an event stream reads the same however it is cut', async () => {
     [`${': x\n'.repeat(100)}data: a\n\n`, ['message=a']],
     [`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`, ['message=a', TOO_LONG]],
     [`${'data: x\n'.repeat(60)}\ndata: b\n\n`, [TOO_LONG]],
-    ['data: never ended', []],
   ];
   for (const [text, seen] of rows)
     for (const cut of [1, 2, 3, 1000]) assert.deepEqual(await read(text, cut), seen, `${text} cut at ${cut}`);

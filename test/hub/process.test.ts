@@ -6,7 +6,7 @@ import { commandLine, inheritedFrom } from '../../src/hub/process.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const MODULE = JSON.stringify(new URL('../../src/hub/process.js', import.meta.url).href);
-const run = (script: string) => [process.execPath, '--input-type=module', '-e', script];
+const run = (script: string) => ['--input-type=module', '-e', script];
 
 test('a child gets paths, language and proxies of ours, and nothing else', () => {
   const ours = { PATH: '/bin', HOME: '/h', https_proxy: 'http://p', NO_PROXY: 'x', LC_ALL: 'C', LANG: 'de' };
@@ -19,8 +19,7 @@ test('a server that ends with its stdin gets no signal, and then nothing keeps u
     const { child, end } = startProcess({ command: 'sh', args, env: {}, cwd: '/' }, process.env, 1);
     child.stdout.pipe(process.stdout);
     end();`;
-  const [node = '', ...args] = run(script);
-  const { status, stdout } = spawnSync(node, args, { encoding: 'utf8', timeout: 20_000 });
+  const { status, stdout } = spawnSync(process.execPath, run(script), { encoding: 'utf8', timeout: 20_000 });
   assert.deepEqual([status, stdout], [0, 'bye\n']);
 });
 
@@ -30,7 +29,7 @@ test('without file descriptors a server is not started, and the reason is given'
     try { for (;;) openSync('/dev/null'); } catch {}
     try { startProcess({ command: 'cat', args: [], env: {}, cwd: '/' }, process.env, 1); }
     catch (error) { console.log(error.message); }`;
-  const few = ['-c', 'ulimit -n 60; exec "$@"', 'sh', ...run(script)];
+  const few = ['-c', 'ulimit -n 60; exec "$@"', 'sh', process.execPath, ...run(script)];
   assert.equal(spawnSync('sh', few, { encoding: 'utf8' }).stdout, 'there are no file descriptors left for it\n');
 });
 

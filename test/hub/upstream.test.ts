@@ -21,15 +21,11 @@ function start(t: TestContext, entry: object, healthInterval = 30_000) {
   const reached = (state: string) => eventually(() => upstream.status().state === state, state);
   return { upstream, lines, changed, reached, call: () => upstream.request('tools/call', { name: 'one' }, OPTIONS) };
 }
-/** A process, by method what it does. */
-function script(methods: Readonly<Record<string, string>>, atStart: string) {
-  const tests = Object.entries(methods).map(([name, run]) => `if (method === '${name}') { ${run}; return true; }`);
-  const { command, args } = scriptTarget(tests.join('\n'), atStart);
-  return { command, args };
-}
+/** What a process does at a request. */
+const on = (name: string, run: string) => `if (method === '${name}') { ${run}; return true; }`;
 
 test('one that fails says why, once, and to a call; it has nothing listed, and is tried again and again', async (t) => {
-  const { upstream, lines, call } = start(t, script({}, `console.error('no key'); process.exit(2);`));
+  const { upstream, lines, call } = start(t, scriptTarget('', `console.error('no key'); process.exit(2);`));
   await upstream.settled;
   const { state, reason, nextAttempt = '' } = upstream.status();
   assert.deepEqual([state, reason], ['failed', 'exited with code 2; its stderr says: no key']);
@@ -47,12 +43,9 @@ test('the backoff: at once, then 1, 2, 4 … 60 seconds, each in its upper half'
 
 test('when the tools can no longer be listed, it is in an error state, the last list stays, and calls go on', async (t) => {
   const change = `result({}); send({ method: 'notifications/tools/list_changed' })`;
-  const moody = {
-    'tools/list': 'broken ? refuse(-32000) : result({ tools: [] })',
-    break: `broken = true; ${change}`,
-    mend: `broken = false; ${change}`,
-  };
-  const { upstream, reached, changed } = start(t, script(moody, 'let broken = false;'));
+  const list = on('tools/list', 'broken ? refuse(-32000) : result({ tools: [] })');
+  const moody = list + on('break', `broken = true; ${change}`) + on('mend', `broken = false; ${change}`);
+  const { upstream, reached, changed } = start(t, scriptTarget(moody, 'let broken = false;'));
   await reached('ready');
   const { listing } = upstream;
   await upstream.request('break', {}, OPTIONS);
@@ -65,8 +58,8 @@ test('when the tools can no longer be listed, it is in an error state, the last 
 
 test('a server that answers nothing else during a call is not lost by the health check', async (t) => {
   const work = 'for (const end = Date.now() + 1000; Date.now() < end; ); result({})';
-  const busy = script({ 'tools/list': 'result({ tools: [] })', 'tools/call': work }, '');
-  const { reached, call, lines } = start(t, busy, 200);
+  const busy = on('tools/list', 'result({ tools: [] })') + on('tools/call', work);
+  const { reached, call, lines } = start(t, scriptTarget(busy), 200);
   await reached('ready');
   assert.deepEqual(await call(), {});
   assert.doesNotMatch(lines.join(''), /disconnected/);
