@@ -33,13 +33,12 @@ interface HttpRequest {
   readonly url?: URL;
   readonly headers?: HeaderFields;
   readonly body?: string;
-  /** Fires when the exchange is no longer needed. */
-  readonly signal: AbortSignal;
+  /** Fires when the exchange is no longer needed. Without it, the end of the connection ends the exchange. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection {
   const http = createHttp(target, owner);
-  const end = new AbortController();
   /** The requests that are under way. */
   const exchanges = new Map<Id, AbortController>();
   let session: HeaderFields = {};
@@ -109,7 +108,7 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
     drop: (id) => exchanges.get(id)?.abort(),
     async listen(opened) {
       try {
-        const stream = await http.openStream(session, end.signal);
+        const stream = await http.openStream(session);
         opened();
         await readEvents(stream, owner.text);
         return true;
@@ -120,8 +119,6 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
       }
     },
     async close() {
-      end.abort();
-      for (const exchange of exchanges.values()) exchange.abort();
       if (HEADERS.session in session)
         await http.send({ verb: 'DELETE', headers: session, signal: AbortSignal.timeout(LINGER_MS) }).then(
           (response) => response.destroy(),
@@ -155,13 +152,14 @@ export function createHttp(target: HttpTarget, owner: ConnectionOwner) {
   return {
     send,
     /** Rejects with HttpError when there is no event stream. */
-    async openStream(headers: HeaderFields, signal: AbortSignal): Promise<IncomingMessage> {
+    async openStream(headers: HeaderFields, signal?: AbortSignal): Promise<IncomingMessage> {
       const response = await send({ verb: 'GET', headers: { ...headers, accept: EVENT_STREAM_TYPE }, signal });
       const type = mediaType(response);
       if (type === EVENT_STREAM_TYPE) return response;
       response.destroy();
       throw new HttpError(response.statusCode ?? 0, `the answer is ${type || 'of no type'}, not a stream of events`);
     },
+    /** Ends every exchange. */
     close: () => agent.destroy(),
   };
 }
@@ -183,12 +181,12 @@ function exchange(url: URL, { verb, headers, body, signal }: HttpRequest, option
     const request = start(url, { ...options, method: verb, headers });
     // Not by the `signal` option: its error would stay with the socket, which may already be used by another request.
     const abort = () => void request.destroy();
-    signal.addEventListener('abort', abort);
+    signal?.addEventListener('abort', abort);
     request.once('response', resolve);
     // A name with several addresses fails with one error for each, and with an empty message of its own.
     request.on('error', (error) => reject(error instanceof AggregateError ? error.errors[0] : error));
-    request.once('close', () => signal.removeEventListener('abort', abort));
-    if (signal.aborted) abort();
+    request.once('close', () => signal?.removeEventListener('abort', abort));
+    if (signal?.aborted) abort();
     request.end(body);
   });
 }

@@ -21,20 +21,23 @@ type Answer = Params | Error | (() => Promise<Params>);
 const after = (ms: number, answer: Params) => () => new Promise<Params>((done) => void setTimeout(done, ms, answer));
 const LATE = after(SILENCE_MS + 1000, MODERN);
 
-/** Answers `server/discover` and `initialize` in turn as told; without an answer, never. `asked`: in which order. */
+/** Answers `server/discover` and `initialize` in turn as told; without an answer, never. `open`: those without an answer. */
 function serverOf(discovers: readonly Answer[], initialized?: Answer) {
   const asked: string[] = [];
   const left = [...discovers];
+  const open = new Set<unknown>();
   const ask: Ask = (_dialect, method, _params, signal) => {
     asked.push(method === 'initialize' ? 'I' : 'D');
     const given = method === 'initialize' ? initialized : left.shift();
-    return new Promise((done, fail) => {
+    const answer = new Promise<Params>((done, fail) => {
       if (given instanceof Error) fail(given);
       else if (given) done(typeof given === 'function' ? given() : given);
       signal.addEventListener('abort', () => fail(new Error('dropped')));
     });
+    open.add(answer);
+    return answer.finally(() => open.delete(answer));
   };
-  return { ask, asked };
+  return { ask, asked, open };
 }
 
 const rows: readonly [what: string, discovers: Answer[], init: Answer | undefined, agreed: string, asked: string][] = [
@@ -62,7 +65,8 @@ for (const [what, discovers, initialized, agreed, asked] of rows)
       await new Promise((done) => setImmediate(done));
       t.mock.timers.tick(500);
     }
-    assert.deepEqual([outcome, server.asked.join('')], [agreed, asked]);
+    await new Promise((done) => setImmediate(done));
+    assert.deepEqual([outcome, server.asked.join(''), server.open.size], [agreed, asked, 0]);
   });
 
 test('each dialect adds to requests what its servers need, and removes what the other one has', async () => {

@@ -37,11 +37,19 @@ const ANSWERS: readonly (readonly [what: string, about: (one: WebExchange) => un
 ];
 for (const [what, about, expected] of ANSWERS)
   test(`a call whose answer ${what} is sent once, and has its outcome`, async (t) => {
-    const { web, call } = await start(t, (one) => one.method === 'tools/call' && Boolean(about(one) ?? true));
+    const { web, call } = await start(t, (one) => {
+      // A status that is also that of an unknown session must not look like one.
+      if (one.method === 'ping') return one.json(404, { id: one.id, error: { code: -32601, message: 'no ping' } });
+      return one.method === 'tools/call' && Boolean(about(one) ?? true);
+    });
     const outcome = await call().catch(String);
     if (expected instanceof RegExp) assert.match(String(outcome), expected);
     else assert.deepEqual(outcome, expected);
     assert.deepEqual(['tools/call', 'initialize'].map(web.count), [1, 1]);
+    await eventually(
+      () => web.exchanges.every(({ response }) => response.destroyed || response.writableFinished),
+      'ends',
+    );
   });
 
 test('after initialize every message has its session and version: our responses, GET and DELETE too', async (t) => {
@@ -93,8 +101,9 @@ for (const status of [404, 400])
     let current: string | undefined = 'session-1';
     const ran: unknown[] = [];
     const { web, client, call } = await start(t, ({ method, headers, id, json }) => {
-      const session = method === 'initialize' ? current : headers['mcp-session-id'];
-      const isKnown = method === 'server/discover' || (current && session === current);
+      // A handshake belongs to no session.
+      const session = method === 'initialize' ? undefined : current;
+      const isKnown = method === 'server/discover' || (current && headers['mcp-session-id'] === session);
       if (!isKnown) return json(status, { id: null, error: { code: -32000, message: 'no such session' } });
       if (method === 'tools/call') ran.push(id);
       return false;
@@ -121,6 +130,7 @@ test('a modern call repeats arguments in headers, and is cancelled by the end of
   assert.deepEqual([values, body.params], [['a:b', 'eu', undefined], client.agreement.dialect.seal({ name: 'a:b' })]);
   control.abort();
   await Promise.all([call, new Promise((done) => response.once('close', done))]);
+  await client.ping(5000); // Behind whatever else is sent.
   assert.equal(web.count('notifications/cancelled'), 0);
 });
 

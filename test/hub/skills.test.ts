@@ -30,7 +30,7 @@ function skill(entry: Params, { get = entry, read = FILES }: Served = {}) {
     async request(method: string, { uri }: Params) {
       asked.push(`${method} ${uri}`);
       if (method === 'skills/get') return { skill: get };
-      const text = read[decodeURIComponent(String(uri)).replace('skill://acme/pdf/', '')];
+      const text = read[decodeURIComponent(String(uri)).replace(/^skill:\/\/acme\/\w+\//, '')];
       if (text === undefined) throw new UpstreamError('gone');
       return { contents: [{ uri, blob: Buffer.from(text).toString('base64') }] };
     },

@@ -25,14 +25,17 @@ function start(t: TestContext, entry: object, healthInterval = 30_000) {
 const on = (name: string, run: string) => `if (method === '${name}') { ${run}; return true; }`;
 
 test('one that fails says why, once, and to a call; it has nothing listed, and is tried again and again', async (t) => {
-  const { upstream, lines, call } = start(t, scriptTarget('', `console.error('no key'); process.exit(2);`));
+  const agreed = `result({ protocolVersion: '2025-11-25', capabilities: { tools: {}, prompts: {} } })`;
+  const prompts = on('prompts/list', `result({ prompts: [{ name: 'p' }] })`);
+  const faulty = on('initialize', agreed) + prompts + on('tools/list', 'setTimeout(refuse, 200, -32000)');
+  const { upstream, lines, call } = start(t, scriptTarget(faulty));
   await upstream.settled;
   const { state, reason, nextAttempt = '' } = upstream.status();
-  assert.deepEqual([state, reason], ['failed', 'exited with code 2; its stderr says: no key']);
+  assert.deepEqual([state, reason], ['failed', 'tools/list failed: refused']);
   await assert.rejects(call(), { message: `the server is failed: ${reason}; next attempt in 1 s` });
   await eventually(() => Date.parse(upstream.status().nextAttempt ?? '') > Date.parse(nextAttempt), 'a second failure');
   assert.equal(lines.filter((line) => line.includes('failed')).length, 1);
-  assert.deepEqual([upstream.isAwaited, upstream.listing.tools], [true, []]);
+  assert.deepEqual([upstream.isAwaited, upstream.listing.prompts], [true, []]);
 });
 
 test('the backoff: at once, then 1, 2, 4 … 60 seconds, each in its upper half', () => {
@@ -56,13 +59,16 @@ test('when the tools can no longer be listed, it is in an error state, the last 
   assert.deepEqual([upstream.listing === listing, changed.mock.callCount()], [true, 1]);
 });
 
-test('a server that answers nothing else during a call is not lost by the health check', async (t) => {
-  const work = 'for (const end = Date.now() + 1000; Date.now() < end; ); result({})';
-  const busy = on('tools/list', 'result({ tools: [] })') + on('tools/call', work);
-  const { reached, call, lines } = start(t, scriptTarget(busy), 200);
+test('a server that answers nothing else during a call is not pinged during it, and not lost', async (t) => {
+  const work = 'for (const end = Date.now() + 2000; Date.now() < end; ); result({})';
+  const idle = on('tools/list', 'result({ tools: [] })') + on('ping', 'pings++; result({})');
+  const busy = idle + on('tools/call', work) + on('count', 'result({ pings })');
+  const { upstream, reached, call, lines } = start(t, scriptTarget(busy, 'let pings = 0;'), 200);
   await reached('ready');
   assert.deepEqual(await call(), {});
   assert.doesNotMatch(lines.join(''), /disconnected/);
+  // One before the call, one after it.
+  assert.ok(Number((await upstream.request('count', {}, OPTIONS)).pings) <= 2);
 });
 
 test('a call waits five seconds for a server that hangs, and no longer than it is wanted', async (t) => {
