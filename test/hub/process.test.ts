@@ -43,7 +43,6 @@ test('a command is found as the system finds it, and a batch file on Windows is 
     ['./server.js', undefined, tree.at('sub/server.js')],
     ['./run', windows, tree.at('sub/run.exe')],
     ['node', windows, tree.at('bin/node.exe')],
-    ['missing', windows, 'missing'],
     // A directory of PATH that is relative would be one of the project's.
     ['run', { ...windows, Path: '.' }, 'run'],
     ['npx', windows, 'C:\\cmd.exe'],

@@ -9,6 +9,7 @@ import type { Upstream } from '../../src/hub/upstream.ts';
 import type { Params } from '../../src/protocol/index.ts';
 
 type Files = Readonly<Record<string, string>>;
+type Served = Readonly<{ get?: Params; read?: Files }>;
 const FILES: Files = { 'SKILL.md': '# pdf\n', 'docs/a b.md': 'about', 'docs/deep/x.bin': '\u0001' };
 const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
@@ -19,8 +20,6 @@ function entryOf(name = 'pdf', files = FILES, base = `skill://acme/${name}`) {
   });
   return { uri: `${base}/SKILL.md`, frontmatter: { name, description: 'About\u200b it', license: 'MIT' }, resources };
 }
-
-type Served = Readonly<{ get?: Params; read?: Files }>;
 
 /** A skill whose server answers these; `asked` has what it was asked for. */
 function skill(entry: Params, { get = entry, read = FILES }: Served = {}) {
@@ -79,7 +78,6 @@ const file = (uri: string) => ({ uri, digest: digestOf(''), size: 0 });
 const FAULTS: readonly (readonly [why: RegExp, change: object])[] = [
   [/not that of a SKILL\.md/, { uri: 'skill://acme/pdf/skill.md' }],
   [/does not end with its name/, { uri: 'skill://acme/word/SKILL.md' }],
-  [/no frontmatter/, { frontmatter: undefined }],
   [/description/, { frontmatter: { name: 'pdf' } }],
   [/with size and digest/, { resources: [{ uri: 'skill://acme/pdf/SKILL.md' }] }],
   [/outside its directory/, { resources: [file('skill://acme/other/SKILL.md')] }],
