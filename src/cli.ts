@@ -8,4 +8,4 @@ import { runProgram } from './cli/process.ts';
 
 const ABOUT = 'every agent skill on this machine behind one MCP server';
 
-void runProgram('skillwire', () => runCommand(ABOUT, COMMANDS, process.argv.slice(2)));
+void runProgram(() => runCommand(ABOUT, COMMANDS, process.argv.slice(2)));

@@ -5,26 +5,27 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import * as v from 'valibot';
-import { MAX_PATTERN, MAX_STARS, MAX_TIMER_MS, REFRESH_MS } from './limits.ts';
+import { HEALTH_MS, MAX_PATTERN, MAX_STARS, MAX_TIMER_MS, MIN_BUDGET, REFRESH_MS } from './limits.ts';
 import { createLog, type Log } from './log.ts';
 import type { Source } from './model.ts';
 
-export const TOOL_NAMES = ['skill', 'list', 'search', 'read'] as const;
-export type ToolName = (typeof TOOL_NAMES)[number];
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Tests of options that are plain enough for a schema by themselves. */
-const flag = (standard: boolean) => v.optional(v.boolean('must be true or false'), standard);
-const text = v.optional(v.string('must be text'));
-const texts = v.optional(v.array(v.string('must be a list of texts'), 'must be a list of texts'), []);
-export const milliseconds = (standard: number) => {
-  const message = `must be a number from 1 to ${MAX_TIMER_MS}`;
-  return v.optional(v.pipe(v.number(message), v.minValue(1, message), v.maxValue(MAX_TIMER_MS, message)), standard);
+/** An empty text usually comes from a variable that was not set. It must not come to mean the working directory. */
+export const text = v.pipe(v.string('must be text'), v.regex(/\S/, 'is empty'));
+export const flag = (standard: boolean) => v.optional(v.boolean('must be true or false'), standard);
+export const list = <S extends v.GenericSchema>(item: S) => v.optional(v.array(item, 'must be a list of texts'), []);
+export const choice = <const T extends string>(...all: readonly T[]) =>
+  v.picklist(all, `must be one of ${all.join(', ')}`);
+export const wholeNumber = (least: number, most = MAX_TIMER_MS) => {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
 };
 
 /** `--include` and `--exclude`: split at commas outside of braces. Longer patterns would take too long to match. */
 export const patterns = v.pipe(
-  texts,
-  v.transform((values) => values.flatMap(splitPatterns)),
+  list(v.string('must be a list of texts')),
+  v.transform((values) => values.flatMap(splitAtCommas)),
   v.array(
     v.pipe(
       v.string(),
@@ -34,58 +35,57 @@ export const patterns = v.pipe(
   ),
 );
 
-const Options = v.strictObject({
+const TOOLS = ['skill', 'list', 'search', 'read'] as const;
+const path = v.pipe(text, v.transform(resolve));
+const anObject = <T>() => v.custom<T>((one) => typeof one === 'object' && one !== null, 'must be an object');
+
+export const OPTIONS = {
   /** More directories with skills. */
-  skillDirs: texts,
+  skillDirs: list(text),
   /** The project's own skills; `./skills` when it exists. */
-  root: text,
+  root: v.optional(text),
   /** Whether `./skills` and the well-known directories of project and home are scanned. */
   scanDefaultDirs: flag(true),
   skipPlugins: flag(false),
-  pluginsFile: text,
-  pluginsRoot: text,
+  pluginsFile: v.optional(text),
+  pluginsRoot: v.optional(text),
   include: patterns,
   exclude: patterns,
   /** Whether there are a timer and a watcher. */
   autoRefresh: flag(true),
-  refreshInterval: milliseconds(REFRESH_MS),
+  refreshInterval: v.optional(wholeNumber(1), REFRESH_MS),
   watch: flag(true),
   /** Whether byte-identical copies of a skill are folded into one. */
   dedupe: flag(false),
   followSymlinks: flag(false),
-  names: v.optional(v.picklist(['auto', 'plain', 'safe'], 'must be auto, plain or safe'), 'auto'),
-  describe: v.optional(v.picklist(['auto', 'full', 'compact', 'list'], 'must be auto, full, compact or list'), 'auto'),
-  descriptionBudget: v.optional(v.pipe(v.number('must be a number'), v.minValue(200, 'must be at least 200'))),
+  names: v.optional(choice('auto', 'plain', 'safe'), 'auto'),
+  describe: v.optional(choice('auto', 'full', 'compact', 'list'), 'auto'),
+  descriptionBudget: v.optional(wholeNumber(MIN_BUDGET)),
   /** Which of our own tools are served. */
-  tools: v.optional(v.array(v.picklist(TOOL_NAMES, `must be a list of ${TOOL_NAMES.join(', ')}`)), [...TOOL_NAMES]),
+  tools: v.optional(v.array(v.picklist(TOOLS, `must be a list of ${TOOLS.join(', ')}`)), [...TOOLS]),
   /** Whether every skill is a prompt too. */
   prompts: flag(true),
   /** Whether the tools of other MCP servers are served too. */
   hub: flag(false),
   /** More files with upstream servers. */
-  configFiles: texts,
+  configFiles: list(text),
   /** `host:port` at which this server is reached: a hub does not connect to itself. */
-  address: text,
+  address: v.optional(text),
   /** Whether the project's own `.kode.json` may start servers without having been trusted. */
   trustProject: flag(false),
   /** Between two health checks of an upstream server. */
-  healthInterval: milliseconds(30_000),
+  healthInterval: v.optional(wholeNumber(1), HEALTH_MS),
   /** Sources of the embedder's own. */
-  sources: v.optional(v.array(v.custom<Source>((one) => typeof one === 'object' && one !== null)), []),
-  cwd: v.optional(v.pipe(v.string('must be text'), v.transform(resolve)), '.'),
-  home: v.optional(v.pipe(v.string('must be text'), v.transform(resolve)), homeOrRoot),
+  sources: v.optional(v.array(anObject<Source>()), []),
+  cwd: v.optional(path, '.'),
+  // With an empty HOME the project would count as the home, and its files as the user's own.
+  home: v.optional(path, () => (isAbsolute(homedir()) ? homedir() : '/')),
   /** Where `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and the variables of server entries are looked up. */
-  env: v.optional(
-    v.custom<Environment>((one) => typeof one === 'object' && one !== null, 'must be an object'),
-    {},
-  ),
-  log: v.optional(
-    v.custom<Log>((one) => typeof one === 'object' && one !== null),
-    () => createLog(() => {}, 'error'),
-  ),
-});
+  env: v.optional(anObject<Environment>(), {}),
+  log: v.optional(anObject<Log>(), () => createLog(() => {}, 'error')),
+};
+const Options = v.strictObject(OPTIONS);
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 export type SkillwireOptions = Readonly<v.InferInput<typeof Options>>;
 export type Settings = Readonly<v.InferOutput<typeof Options>>;
 
@@ -100,25 +100,9 @@ export function settingsFrom(options: SkillwireOptions): Settings {
 
 // --- internal ---
 
-/** With an empty HOME the project would count as the home, and its files as the user's own. */
-function homeOrRoot(): string {
-  const home = homedir();
-  return isAbsolute(home) ? home : '/';
-}
-
-/**
- * The parts between commas outside of braces. A value without a pattern becomes an empty pattern, which matches nothing:
- * `--include "$UNSET"` must not include everything.
- */
-function splitPatterns(value: string): readonly string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const char of value) {
-    if (char === '{') depth++;
-    if (char === '}') depth = Math.max(0, depth - 1);
-    if (char === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += char;
-  }
+/** A value without a pattern becomes an empty pattern, which matches nothing: `--include ""` must not include everything. */
+function splitAtCommas(value: string): readonly string[] {
+  const parts = value.match(/(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^,])+/g) ?? [];
   const filled = parts.map((part) => part.trim()).filter((part) => part !== '');
   return filled.length > 0 ? filled : [''];
 }

@@ -8,11 +8,10 @@ const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type Level = (typeof LEVELS)[number];
 export type Log = Readonly<Record<Level, (text: string) => void>>;
 
-/** `paint` may colour the level in a line. */
-export function createLog(write: (line: string) => void, level: Level, paint = (own: Level): string => own): Log {
+export function createLog(write: (line: string) => void, level: Level): Log {
   const at = (own: Level) => (text: string) => {
     if (LEVELS.indexOf(own) > LEVELS.indexOf(level)) return;
-    write(`skillwire: ${own === 'info' ? '' : `${paint(own)}: `}${printable(text)}\n`);
+    write(`skillwire: ${own === 'info' ? '' : `${own}: `}${printable(text)}\n`);
   };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }

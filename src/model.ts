@@ -16,13 +16,9 @@ export interface Plugin {
 export interface Skill {
   /** From the front matter, on one line and without invisible characters. */
   readonly name: string;
-  /** `name` in the form in which names are compared (skills/names.ts: `nameKey`). */
-  readonly key: string;
   readonly description: string;
   /** Whom the root belongs to by convention: `agents`, `claude`, `codex`, `custom`, …, or the upstream server. */
   readonly provider: string;
-  /** The upstream server that has it; undefined for a skill of this machine. */
-  readonly server?: string;
   readonly location: Location;
   readonly plugin?: Plugin | undefined;
   /** The directory that was searched. */
@@ -56,17 +52,13 @@ export interface SkillChild {
 }
 
 export interface Manifest {
-  /** The front matter as JSON values. */
-  readonly head: Readonly<Record<string, unknown>>;
-  /** Sorted by path. `dynamic`: made on demand by an upstream server, so that digests have no meaning. */
-  readonly files: readonly ManifestFile[] | 'dynamic';
-}
-
-export interface ManifestFile {
-  readonly path: string;
-  readonly size: number;
-  /** `sha256:` and 64 hexadecimal digits. */
-  readonly digest: string;
+  /** The front matter as JSON values. Throws a FileError where that cannot be given. */
+  head(): Readonly<Record<string, unknown>>;
+  /**
+   * Sorted by path; a digest is `sha256:` and 64 hexadecimal digits. `dynamic`: made on demand by an upstream server, so that
+   * digests have no meaning.
+   */
+  readonly files: readonly { readonly path: string; readonly size: number; readonly digest: string }[] | 'dynamic';
 }
 
 /** A fault that was found while scanning: data, for people. */
@@ -85,31 +77,19 @@ export interface WatchedDirectory {
   readonly identity: string;
 }
 
-/** What a source lists under a name or URI, and what runs behind it. `server`: the upstream server that has it. */
-interface Item<Definition> {
+/** What a source lists under a name or URI, and what runs behind it. */
+interface Item<Members = unknown> {
+  /** The upstream server that has it. */
   readonly server?: string;
-  readonly definition: Definition;
+  /** As it is listed. The name is the plain spelling (`server:tool`); some clients are shown another. */
+  readonly definition: { readonly name: string; readonly [extra: string]: unknown } & Readonly<Members>;
 }
 
-interface Definition {
-  readonly name: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  readonly [extra: string]: unknown;
-}
-
-/** The name is the plain spelling (`server:tool`); some clients are shown another. */
-export interface ToolDefinition extends Definition {
-  readonly inputSchema: object;
-  readonly outputSchema?: object | undefined;
-  readonly annotations?: object | undefined;
-}
-
-export interface Tool extends Item<ToolDefinition> {
+export interface Tool extends Item<{ inputSchema: object }> {
   /** The call runs on a snapshot that is refreshed for it. Only for our own tools. */
   readonly isFresh?: true;
   /** The definition for one snapshot and client, where they matter. */
-  define?(snapshot: Snapshot, view: ToolView): ToolDefinition;
+  define?(snapshot: Snapshot, view: ToolView): Tool['definition'];
   run(args: unknown, snapshot: Snapshot, call: Call): ToolOutcome | Promise<ToolOutcome>;
 }
 
@@ -131,28 +111,18 @@ export interface ToolView {
   spell(name: string): string | undefined;
 }
 
-export interface Prompt extends Item<Definition> {
+export interface Prompt extends Item {
   /** The result of `prompts/get`. */
   get(call: Call): object | Promise<object>;
 }
 
-export interface ResourceDefinition extends Definition {
-  readonly uri: string;
-  readonly mimeType?: string | undefined;
-  readonly size?: number | undefined;
-}
-
-export interface Resource extends Item<ResourceDefinition> {
+export interface Resource extends Item<{ uri: string }> {
   /** The result of `resources/read`. */
   read(call: Call): object | Promise<object>;
 }
 
-export interface TemplateDefinition extends Definition {
-  readonly uriTemplate: string;
-}
-
 /** Resources that are not listed one by one. */
-export interface Template extends Item<TemplateDefinition> {
+export interface Template extends Item<{ uriTemplate: string }> {
   matches(uri: string): boolean;
   read(uri: string, call: Call): object | Promise<object>;
 }
@@ -173,12 +143,10 @@ export interface Source {
   readonly name: string;
   /** Returns the same object as last time when nothing has changed. */
   load(): Promise<Contribution>;
-  /** The directories that the last load listed; the same array while they are the same. */
+  /** The directories that the last load listed. */
   watched?(): readonly WatchedDirectory[];
   /** Called once, before the first load. The source calls `changed` when `load` would return something new. */
   onChange?(changed: (reason: string) => void): void;
-  /** Resolves when each upstream server behind this source is ready, or has failed once. */
-  settled?(): Promise<void>;
   /** The upstream servers behind this source. */
   status?(): readonly UpstreamStatus[];
   /** After the last response: ends what the source has started; resolves when that is done. */
@@ -204,7 +172,6 @@ export interface Names {
   readonly listed: readonly ListedSkill[];
   /** Without those that are shadowed: these are in the tool description and are prompts. */
   readonly visible: readonly ListedSkill[];
-  readonly problems: readonly Problem[];
   resolve(name: string): Resolution;
 }
 
@@ -225,8 +192,9 @@ export interface Snapshot {
 
 export type UpstreamState = 'connecting' | 'ready' | 'failed' | 'disconnected' | 'untrusted' | 'disabled';
 
-/** The state of one upstream server. It contains no secrets. */
-export interface UpstreamStatus {
+/** The state of one upstream server, and how many of each it has listed. It contains no secrets. */
+export interface UpstreamStatus
+  extends Readonly<Record<'tools' | 'prompts' | 'resources' | 'templates' | 'skills', number>> {
   readonly name: string;
   /** The file that configures it. */
   readonly from: string;
@@ -236,12 +204,6 @@ export interface UpstreamStatus {
   readonly reason?: string | undefined;
   /** When it is tried again, as an ISO date. */
   readonly nextAttempt?: string | undefined;
-  /** How many of each it has listed. */
-  readonly tools: number;
-  readonly prompts: number;
-  readonly resources: number;
-  readonly templates: number;
-  readonly skills: number;
   readonly protocol?: string | undefined;
   readonly server?: { readonly name: string; readonly version: string } | undefined;
 }

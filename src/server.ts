@@ -25,8 +25,6 @@ export interface Server {
   readonly registry: Registry;
   /** The upstream servers, as far as they are known. */
   status(): readonly UpstreamStatus[];
-  /** Resolves when each upstream server is ready, or has failed once. */
-  settled(): Promise<void>;
   /**
    * No further request will come: stops refreshing and ends open subscriptions with their result. Requests in flight go
    * on; those that wait for an upstream server get an error after LAST_CALLS_MS.
@@ -65,20 +63,14 @@ export function createServer(settings: Settings, added: readonly Source[]): Serv
       notifications: [cancelled, subscriptions.initialized],
     }),
   ];
-  const report = (what: string, error: unknown) => log.error(`${what} failed: ${stackOf(error)}`);
-  const dispatcher = createDispatcher(eras, report);
+  const dispatcher = createDispatcher(eras, (what, error) => log.error(`${what} failed: ${stackOf(error)}`));
   const stopTriggers = startTriggers(registry, sources, settings);
-  // Two turns of the event loop: a handshake that is already there is read in one and its answer written in the other.
-  const scan = () => registry.refresh('start').catch((error) => report('refresh (start)', error));
-  setImmediate(() => setImmediate(scan));
-
   const closeSources = async () => void (await Promise.all(sources.map((source) => source.close?.())));
   let lastCalls: NodeJS.Timeout | undefined;
   return {
     dispatcher,
     registry,
     status: () => sources.flatMap((source) => source.status?.() ?? []),
-    settled: async () => void (await Promise.all(sources.map((source) => source.settled?.()))),
     stop() {
       stopTriggers();
       subscriptions.close();

@@ -11,11 +11,11 @@ import { createServer, type Server } from './server.ts';
 import type { HttpOptions, Listening } from './transports/http/server.ts';
 import { type StdioOptions, serveStdio } from './transports/stdio.ts';
 
-export interface Skillwire extends Pick<Server, 'registry' | 'status' | 'settled'> {
+export interface Skillwire extends Pick<Server, 'registry' | 'status'> {
   /** Takes one message; settles when it is answered. Never rejects. */
   handle(session: Session, text: string, exchange: Exchange): Promise<void>;
-  /** Serves one client until its input ends or `stop` fires, then closes. `onLast`: called when nothing more is read. */
-  serveStdio(pipes: Pick<StdioOptions, 'input' | 'output'>, stop?: AbortSignal, onLast?: () => void): Promise<void>;
+  /** Serves one client until its input ends or `stop` fires, then closes. */
+  serveStdio(pipes: Pick<StdioOptions, 'input' | 'output'>, stop?: AbortSignal): Promise<void>;
   /** Serves many clients over HTTP until the result's `close` is called. */
   serveHttp(where?: ServeHttpOptions): Promise<Pick<Listening, 'url' | 'close'>>;
   /** Closes the transports after their last response; resolves when the upstream servers have ended. */
@@ -30,7 +30,7 @@ export const DEFAULT_ADDRESS = { host: '127.0.0.1', port: 3333 } as const;
 export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
   const server = createServer(settings, [...(settings.hub ? [openHub(settings)] : []), ...settings.sources]);
-  const { dispatcher, registry, status, settled } = server;
+  const { dispatcher, registry, status } = server;
   const listening = new Set<Listening>();
   const close = async () => {
     server.stop();
@@ -40,14 +40,9 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   return {
     registry,
     status,
-    settled,
     handle: (session, text, exchange) => dispatcher.answer(dispatcher.read(text), session, exchange),
-    async serveStdio(pipes, stop = new AbortController().signal, onLast = () => {}) {
-      const lastRead = () => {
-        server.stop();
-        onLast();
-      };
-      await serveStdio(dispatcher, { ...pipes, stop, lastMs: LAST_MS, onLast: lastRead });
+    async serveStdio(pipes, stop = new AbortController().signal) {
+      await serveStdio(dispatcher, { ...pipes, stop, lastMs: LAST_MS, onLast: server.stop });
       await server.close();
     },
     async serveHttp(where = {}) {
@@ -81,7 +76,6 @@ function openHub(settings: Settings): Source {
     // Reports a failure of loading, as of any source.
     load: async () => (await opening).load(),
     onChange: (changed) => void opening.then((hub) => hub.onChange?.(changed)).catch(() => {}),
-    settled: async () => (await opening).settled?.(),
     status: () => opened?.status?.() ?? [],
     close: async () => (await opening.catch(() => undefined))?.close?.(),
   };

@@ -5,44 +5,34 @@
  */
 import { optionsHelp } from './cli/help.ts';
 import { SERVE_WORDS, STDIO_OPTIONS } from './cli/options.ts';
-import { checkedValues, parseArguments, skillOptions, UsageError, type Values } from './cli/parse.ts';
-import { createStderrLog, explainTerminal, runProgram, serveUntilStopped, workingDirectory } from './cli/process.ts';
+import { checkedValues, parseArguments, UsageError, type Values } from './cli/parse.ts';
+import { createStderrLog, explainTerminal, libraryOptions, runProgram, serveUntilStopped } from './cli/process.ts';
 import { settingsFrom } from './config.ts';
 import { LAST_MS } from './limits.ts';
 import { createServer } from './server.ts';
 import { serveStdio } from './transports/stdio.ts';
 import { VERSION } from './version.ts';
 
-const NAME = 'skillwire-stdio';
-const HELP = `${NAME} [options]
+const TITLE = 'skillwire-stdio: every agent skill on this machine behind one MCP server, on stdin and stdout.';
 
-Every agent skill on this machine behind one MCP server, on stdin and stdout.
-
-${optionsHelp(STDIO_OPTIONS)}
-`;
-
-void runProgram(NAME, () => {
+void runProgram(() => {
   const { given, words } = parseArguments(process.argv.slice(2), STDIO_OPTIONS);
   const values = checkedValues(given, STDIO_OPTIONS);
   const wrong = words.find((word, at) => at > 0 || !SERVE_WORDS.includes(word));
   if (wrong !== undefined) throw new UsageError(`unexpected argument "${wrong}"`);
   if (!values.help && !values.version) return serve(values);
-  process.stdout.write(values.help ? HELP : `${VERSION}\n`);
+  process.stdout.write(values.help ? `${TITLE}\n\n${optionsHelp(STDIO_OPTIONS)}\n` : `${VERSION}\n`);
   return undefined;
 });
 
 async function serve(values: Values<typeof STDIO_OPTIONS>): Promise<void> {
   const log = createStderrLog(values);
-  const settings = settingsFrom({ ...skillOptions(values), cwd: workingDirectory(), env: process.env, log });
-  await serveUntilStopped(log, async (stop, onLast) => {
+  const settings = settingsFrom({ ...libraryOptions(values, STDIO_OPTIONS), log });
+  await serveUntilStopped(log, async (stop) => {
     explainTerminal(log);
     const server = createServer(settings, []);
-    const lastRead = () => {
-      server.stop();
-      onLast();
-    };
     const { stdin: input, stdout: output } = process;
-    await serveStdio(server.dispatcher, { input, output, stop, lastMs: LAST_MS, onLast: lastRead });
+    await serveStdio(server.dispatcher, { input, output, stop, lastMs: LAST_MS, onLast: server.stop });
     await server.close();
   });
 }

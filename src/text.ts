@@ -3,15 +3,14 @@
  * Owns: which characters are never shown, escaping, shortening. Leaves alone: what the text means.
  * Always true: every function takes time linear in the length of its text, and none throws.
  */
-import { createHash } from 'node:crypto';
+import { MAX_ECHO } from './limits.ts';
 
 /**
  * The text without invisible characters, which a model or a terminal would obey. Everything that is listed (names and
  * descriptions, ours and those of upstream servers) passes through here. Line breaks and tabs stay.
  */
 export function visible(text: string): string {
-  // A test before the replacement: nearly every text has nothing to remove.
-  if (!SUSPECT.test(text)) return text;
+  if (PLAIN.test(text)) return text;
   // Runs come last: removing a character can make two of them one.
   return text.toWellFormed().replace(LINE_BREAK, '\n').replace(INVISIBLE, '').replace(HIDING_RUN, '');
 }
@@ -35,22 +34,9 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => ESCAPES[char] ?? escapeOf(char));
 }
 
-/** Indented JSON in which invisible characters are escapes: for a terminal. */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value, undefined, 2).replace(INVISIBLE, (found) =>
-    // JSON escapes a character beyond the first plane as two surrogates.
-    found.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
-}
-
-/** `printable`, with each run of white space as one space. */
-export function oneLine(text: string): string {
-  return printable(text.replace(/\s+/g, ' ').trim());
-}
-
 /** What was asked for, as an error repeats it: on one line, and enough to recognise it. */
 export function echo(text: string): string {
-  return shorten(oneLine(cut(text, 2 * MAX_ECHO)), MAX_ECHO);
+  return shorten(printable(cut(text, 2 * MAX_ECHO)), MAX_ECHO);
 }
 
 /** "1 skill", "3 skills". */
@@ -87,15 +73,7 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** The first 8 digits of SHA-256: tells apart a few texts that would be spelled alike. */
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
-}
-
 // --- internal ---
-
-// A name or a path may have thousands of characters.
-const MAX_ECHO = 200;
 
 // By row: C0 without tab and line feed, DEL, C1; soft hyphen, grapheme joiner, Arabic letter mark; fillers and vowels
 // without a shape, Mongolian variation selectors and vowel separator; zero-width space and direction marks, but not the
@@ -117,11 +95,8 @@ const INVISIBLE_SET =
 const INVISIBLE = new RegExp(INVISIBLE_SET, 'g');
 // Text has at most a variation selector and a joiner in a row. Longer runs, and runs of one kind, can hide a message.
 const HIDING_RUN = new RegExp('[\\u200c\\u200d\\ufe00-\\ufe0f]{3,}' + '|[\\u200c\\u200d]{2}|[\\ufe00-\\ufe0f]{2}', 'g');
-// Every character that these can begin with, in few and coarse ranges: a long list takes ten times as long to test.
-const SUSPECT = new RegExp(
-  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f-\\u036f\\u061c-\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
-    '\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f\\ufeff\\uffa0-\\uffff]',
-);
+// Nearly every text is of these alone, and a long list of characters takes ten times as long to look for.
+const PLAIN = /^[\t\n -~]*$/;
 // Vertical tab, form feed and "next line" end lines too. Without a line break in their place, two words would be joined.
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 // White space other than one space between two words.
@@ -130,7 +105,7 @@ const UNEVEN = /[^\S ]| {2}|^ | $/;
 const UNPRINTABLE = new RegExp(`[\\t\\n]|${INVISIBLE_SET}`, 'g');
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': ' ' };
 
+/** One for each half of a surrogate pair, as in JSON. */
 function escapeOf(char: string): string {
-  const code = (char.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
-  return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
+  return char.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -9,12 +9,13 @@ test('an option that does not exist, or has a value of another kind, is refused 
     'include has a pattern of over 128 characters': { include: ['a'.repeat(129)] },
     'exclude has a pattern with over 4 stars': { exclude: ['ok,a*b*c*d*e*'] },
     'root must be text': { root: null },
-    'names must be auto, plain or safe': { names: 'zzz' },
+    'root is empty': { root: ' ' },
+    'names must be one of auto, plain, safe': { names: 'zzz' },
     'tools must be a list of skill, list, search, read': { tools: ['nope'] },
     'watch must be true or false': { watch: 'no' },
-    'refreshInterval must be a number from 1 to 2147483647': { refreshInterval: '5' },
-    'healthInterval must be a number from 1 to 2147483647': { healthInterval: Number.POSITIVE_INFINITY },
-    'descriptionBudget must be at least 200': { descriptionBudget: 10 },
+    'refreshInterval must be a whole number from 1 to 2147483647': { refreshInterval: '5' },
+    'healthInterval must be a whole number from 1 to 2147483647': { healthInterval: Number.POSITIVE_INFINITY },
+    'descriptionBudget must be a whole number from 200 to 2147483647': { descriptionBudget: 10 },
     'env must be an object': { env: 'A=b' },
     'unknown option "skilDirs"': { skilDirs: [] },
     'unknown option "constructor"': { constructor: 1 },
@@ -27,7 +28,7 @@ test('every default is a value that its option takes, and patterns are split at 
   const { cwd, refreshInterval, healthInterval, tools, include } = settingsFrom({});
   assert.deepEqual([cwd, refreshInterval, healthInterval, include], [process.cwd(), 30_000, 30_000, []]);
   assert.deepEqual(tools, ['skill', 'list', 'search', 'read']);
-  const patterns = settingsFrom({ include: ['a, {b,c}', 'd'], exclude: [''] });
+  const patterns = settingsFrom({ include: ['a, {b,{c,d}}', 'd,{e'], exclude: [' , '] });
   // An empty value matches nothing: `--include "$UNSET"` must not include everything.
-  assert.deepEqual([patterns.include, patterns.exclude], [['a', '{b,c}', 'd'], ['']]);
+  assert.deepEqual([patterns.include, patterns.exclude], [['a', '{b,{c,d}}', 'd', '{e'], ['']]);
 });

@@ -31,12 +31,8 @@ export interface Refreshed {
   readonly before: Snapshot | undefined;
   /** The same object as `before` when nothing has changed. */
   readonly after: Snapshot;
-  readonly change: SkillChange;
   readonly milliseconds: number;
 }
-
-/** How many skills differ between two snapshots. */
-export type SkillChange = Readonly<Record<'added' | 'changed' | 'removed', number>>;
 
 export function createRegistry(sources: readonly Source[], settings: Settings): Registry {
   const filter = createFilter(settings);
@@ -48,7 +44,7 @@ export function createRegistry(sources: readonly Source[], settings: Settings): 
   let madeFrom: readonly unknown[] = [];
 
   const refresh = oneAtATime(async (reason) => {
-    const start = performance.now();
+    const start = Date.now();
     const before = current;
     if (!before) settings.log.info('scanning skill directories');
     const contributions = await Promise.all(loaders.map((load) => load()));
@@ -58,9 +54,8 @@ export function createRegistry(sources: readonly Source[], settings: Settings): 
     const after = before && isSame ? before : await buildSnapshot(contributions, filter, copies);
     madeFrom = input;
     current = after;
-    const change = compareSkills(before, after);
-    const milliseconds = Math.round(performance.now() - start);
-    for (const listener of listeners) listener({ reason, before, after, change, milliseconds });
+    const milliseconds = Date.now() - start;
+    for (const listener of listeners) listener({ reason, before, after, milliseconds });
     return after;
   });
 
@@ -117,31 +112,20 @@ function createLoader(source: Source): () => Promise<Contribution> {
   };
 }
 
-function compareSkills(before: Snapshot | undefined, after: Snapshot): SkillChange {
-  if (before === after) return { added: 0, changed: 0, removed: 0 };
-  const gone = new Set(before?.names.listed.map(({ skill }) => skill));
-  const fresh = after.names.listed.filter(({ skill }) => !gone.delete(skill));
-  const goneFiles = new Set([...gone].map(({ file }) => file));
-  const changed = fresh.filter(({ skill }) => goneFiles.has(skill.file)).length;
-  return { added: fresh.length - changed, changed, removed: gone.size - changed };
-}
-
 /**
  * One line for each refresh: for people when it brings something new, or when the timer asked, so that they see it run.
  * A Problem is logged when it first appears, and again when it comes back.
  */
 function createReport(log: Log): (refreshed: Refreshed) => void {
   let reported: ReadonlyMap<string, Problem> = new Map();
-  return ({ reason, before, after, change: { added, changed, removed }, milliseconds }) => {
+  return ({ reason, before, after, milliseconds }) => {
     const problems = new Map(after.problems.map((problem) => [`${problem.where}: ${problem.what}`, problem]));
     for (const [text, { mild }] of problems) if (!reported.has(text)) log[mild ? 'debug' : 'warn'](text);
     reported = problems;
     const found = `${counted(after.names.listed.length, 'skill')} in ${milliseconds} ms`;
     if (!before) return log.info(`ready: ${found}`);
     const isNews = before !== after;
-    const skills =
-      added + changed + removed > 0 ? `${added} added, ${changed} changed, ${removed} removed` : 'no skill changed';
     const level = isNews || reason.split(', ').includes('timer') ? 'info' : 'debug';
-    log[level](`refresh (${reason}): ${isNews ? skills : 'no change'}; ${found}`);
+    log[level](`refresh (${reason}): ${isNews ? 'changed' : 'no change'}; ${found}`);
   };
 }

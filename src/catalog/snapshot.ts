@@ -6,7 +6,7 @@
 import { createPacer } from '../files/pace.ts';
 import type { Contribution, Prompt, Resource, Skill, Snapshot, Template, Tool } from '../model.ts';
 import type { Filter, Subject } from '../skills/filter.ts';
-import { createNames } from '../skills/names.ts';
+import { createNames, nameKey } from '../skills/names.ts';
 import { assignUris } from '../skills/uris.ts';
 
 /** In slices, with requests answered in between. `copies`: each with its original. */
@@ -25,8 +25,7 @@ export async function buildSnapshot(
       const subject = subjectOf(item);
       subjects.push(subject);
       if (filter.keeps(subject)) kept.push(item);
-      const rest = pace();
-      if (rest) await rest;
+      await pace();
     }
     return kept;
   };
@@ -47,7 +46,7 @@ export async function buildSnapshot(
     prompts,
     resources,
     templates: [...templates.values()],
-    problems: [...found, ...filter.problems(subjects, awaited), ...names.problems],
+    problems: [...found, ...filter.problems(subjects, awaited)],
   });
 }
 
@@ -62,7 +61,7 @@ export async function findCopies(
   const groups = new Map<string, Skill[]>();
   for (const skill of contributions.flatMap((one) => one.skills ?? [])) {
     if (!skill.bytes || !filter.keeps(subjectOf(skill))) continue;
-    const alike = `${skill.bytes.length} ${skill.key}`;
+    const alike = `${skill.bytes.length} ${nameKey(skill.name)}`;
     if (!groups.get(alike)?.push(skill)) groups.set(alike, [skill]);
   }
   const originals = new Map<string, Skill>();
@@ -71,7 +70,7 @@ export async function findCopies(
     // A skill that cannot be read in full is not known to be a copy.
     const manifest = await skill.files.manifest().catch(() => undefined);
     if (!manifest) continue;
-    const content = `${skill.key} ${JSON.stringify(manifest.files)}`;
+    const content = `${nameKey(skill.name)} ${JSON.stringify(manifest.files)}`;
     const original = originals.get(content);
     if (original) copies.set(skill, original);
     else originals.set(content, skill);
@@ -84,11 +83,11 @@ export async function findCopies(
 type Item = Tool | Prompt | Resource | Template;
 
 function subjectOf(item: Skill | Item): Subject {
-  const isUpstream = item.server !== undefined;
-  if (!('definition' in item)) return { name: item.name, group: item.provider, isUpstream, plugin: item.plugin };
+  if (!('definition' in item))
+    return { name: item.name, group: item.provider, isUpstream: item.location === 'mcp', plugin: item.plugin };
   const { server = '', definition } = item;
   const prefix = definition.name.startsWith(`${server}:`) ? server.length + 1 : 0;
-  return { name: definition.name.slice(prefix), group: server, isUpstream };
+  return { name: definition.name.slice(prefix), group: server, isUpstream: item.server !== undefined };
 }
 
 function firsts<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, T> {

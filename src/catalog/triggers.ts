@@ -1,6 +1,7 @@
 /**
- * What starts a refresh: a timer, which finds every change, a watcher, which finds most of them sooner, and a source that
- * says that it has changed. Owns: the two timers. Leaves alone: the refresh (registry.ts), the watches (watcher.ts).
+ * What starts a refresh: the start, a timer, which finds every change, a watcher, which finds most of them sooner, and a
+ * source that says that it has changed.
+ * Owns: the two timers. Leaves alone: the refresh (registry.ts), the watches (watcher.ts).
  * Always true:
  * - every tick of the timer is a refresh, whatever else happens.
  * - a burst of changes causes one refresh, DEBOUNCE_MS after its last change; the timer does not wait for its end.
@@ -13,14 +14,18 @@ import type { Source } from '../model.ts';
 import type { Registry } from './registry.ts';
 import { createWatcher } from './watcher.ts';
 
-/** To be called before the first refresh. Returns what stops all of it. */
+/** Returns what stops all of it. */
 export function startTriggers(registry: Registry, sources: readonly Source[], settings: Settings): () => void {
   const { autoRefresh, refreshInterval, watch, log } = settings;
   let isStopped = false;
+  const begin = (reason: string) =>
+    void registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${stackOf(error)}`));
   const refresh = (reason: string) => {
-    if (isStopped) return;
-    registry.refresh(reason).catch((error) => log.error(`refresh (${reason}) failed: ${stackOf(error)}`));
+    if (!isStopped) begin(reason);
   };
+  // Two turns of the event loop: a handshake that is already there is read in one and its answer written in the other.
+  // The input may have ended by then; what it asked for waits for the first snapshot all the same.
+  setImmediate(() => setImmediate(begin, 'start'));
   for (const source of sources) source.onChange?.(refresh);
 
   let debounce: NodeJS.Timeout | undefined;
@@ -30,14 +35,7 @@ export function startTriggers(registry: Registry, sources: readonly Source[], se
   };
   const interval = autoRefresh ? setInterval(() => refresh('timer'), refreshInterval).unref() : undefined;
   const watcher = autoRefresh && watch ? createWatcher(onWatchEvent, log) : undefined;
-  let watched: readonly unknown[] = [];
-  if (watcher)
-    registry.onRefresh(() => {
-      const wanted = sources.map((source) => source.watched?.());
-      if (wanted.every((one, at) => one === watched[at])) return;
-      watched = wanted;
-      watcher.follow(wanted.flatMap((one) => one ?? []));
-    });
+  registry.onRefresh(() => watcher?.follow(sources.flatMap((source) => source.watched?.() ?? [])));
 
   return () => {
     isStopped = true;

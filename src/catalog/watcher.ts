@@ -53,8 +53,7 @@ export function createWatcher(onChange: () => void, log: Log) {
       for (const [path, identity] of missing) {
         if (isClosed) return;
         add(path, identity);
-        const rest = pace();
-        if (rest) await rest;
+        await pace();
       }
       if (missing.some(([path]) => watches.has(path))) onChange();
     }

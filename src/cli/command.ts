@@ -3,10 +3,9 @@
  * Leaves alone: the table of commands (commands.ts), options and their values (parse.ts).
  */
 import { VERSION } from '../version.ts';
-import { columns, optionsHelp, WIDTH, wrapped } from './help.ts';
+import { columns, optionsHelp } from './help.ts';
 import type { OptionTable } from './options.ts';
 import { checkedValues, type GivenOption, nearestOf, parseArguments, UsageError, type Values } from './parse.ts';
-import { reportUsage } from './process.ts';
 
 export interface Command<T extends OptionTable = OptionTable> {
   readonly name: string;
@@ -22,7 +21,7 @@ export interface Command<T extends OptionTable = OptionTable> {
 }
 
 /** Runs the command that the arguments name; the first one when they name none. `help` as a word is the option. */
-export async function runCommand(about: string, commands: readonly Command[], argv: readonly string[]): Promise<void> {
+export function runCommand(about: string, commands: readonly Command[], argv: readonly string[]): unknown {
   const all: OptionTable = Object.assign({}, ...commands.map((one) => one.options));
   const { given, words, rest } = parseArguments(argv, all);
   const isHelp = words[0] === 'help';
@@ -34,16 +33,14 @@ export async function runCommand(about: string, commands: readonly Command[], ar
     const known = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     throw new UsageError(`unknown command "${word}"${nearestOf(word ?? '', [...known, 'help'])}`);
   }
-  await reportUsage(word === undefined ? PROGRAM : `${PROGRAM} ${command.name}`, () => {
-    checkOwner(given, command, all);
-    const values = checkedValues(given, command.options);
-    const [own, serverOptions] = command.takesServerOptions ? [others, rest] : [[...others, ...rest], []];
-    if (isHelp || values.help)
-      return print(word === undefined ? programHelp(about, commands) : commandHelp(command, commands));
-    if (values.version) return print(`${VERSION}\n`);
-    checkWords(own, command);
-    return command.run(values, own, serverOptions);
-  });
+  checkOwner(given, command, commands);
+  const values = checkedValues(given, command.options);
+  const [own, serverOptions] = command.takesServerOptions ? [others, rest] : [[...others, ...rest], []];
+  if (isHelp || values.help)
+    return print(word === undefined ? programHelp(about, commands) : commandHelp(command, commands));
+  if (values.version) return print(`${VERSION}\n`);
+  checkWords(own, command);
+  return command.run(values, own, serverOptions);
 }
 
 // --- internal ---
@@ -53,10 +50,13 @@ const PROGRAM = 'skillwire';
 const print = (text: string) => void process.stdout.write(text);
 
 /** Throws for an option that only other commands have. */
-function checkOwner(given: readonly GivenOption[], { name, options, takesServerOptions }: Command, all: OptionTable) {
-  const foreign = given.find((one) => !Object.hasOwn(options, one.name) && Object.hasOwn(all, one.name));
-  const hint = takesServerOptions ? '; options of the server come after --' : '';
-  if (foreign) throw new UsageError(`${name} has no option ${foreign.rawName}${hint}`);
+function checkOwner(given: readonly GivenOption[], command: Command, commands: readonly Command[]): void {
+  const isIn = (one: GivenOption, owner: Command | undefined) => Object.hasOwn(owner?.options ?? {}, one.name);
+  const foreign = given.find((one) => !isIn(one, command) && commands.some((other) => isIn(one, other)));
+  if (!foreign) return;
+  const isServers = command.takesServerOptions && isIn(foreign, commands[0]);
+  const hint = isServers ? '; options of the server come after --' : '';
+  throw new UsageError(`${command.name} has no option ${foreign.rawName}${hint}`);
 }
 
 /** Throws when there are more or fewer words than the command takes. */
@@ -70,7 +70,7 @@ const sections = (all: readonly string[]) => `${all.join('\n\n')}\n`;
 
 /** With the options of the first command. */
 function programHelp(about: string, commands: readonly Command[]): string {
-  const usage = commands.map((one) => [usageOf(one, commands), helpOf(one)] as const);
+  const usage = commands.map((one) => [usageOf(one, commands), one.help] as const);
   return sections([
     `${PROGRAM}: ${about}.`,
     `Usage:\n${columns(usage)}`,
@@ -82,7 +82,7 @@ function programHelp(about: string, commands: readonly Command[]): string {
 function commandHelp(command: Command, commands: readonly Command[]): string {
   return sections([
     `${usageOf(command, commands)} [options]`,
-    wrapped(helpOf(command), WIDTH).join('\n'),
+    [command.help, ...(command.aliases ? [`Also: ${command.aliases.join(', ')}.`] : [])].join(' '),
     `Options:\n${optionsHelp(command.options)}`,
   ]);
 }
@@ -92,6 +92,3 @@ function usageOf(command: Command, commands: readonly Command[]): string {
   const shown = command === commands[0] ? `[${name}]` : name;
   return [PROGRAM, shown, words ?? [], takesServerOptions ? '[-- OPTION...]' : []].flat().join(' ');
 }
-
-const helpOf = ({ help, aliases = [] }: Command) =>
-  aliases.length > 0 ? `${help} Also: ${aliases.join(', ')}.` : help;

@@ -2,44 +2,43 @@
  * The commands of the whole program, one row each, and the options that only they have.
  * Leaves alone: what they do; the file of a command is loaded when the command is given.
  */
-import type { SkillwireOptions } from '../config.ts';
+import * as v from 'valibot';
+import { choice, list, type SkillwireOptions, text, wholeNumber } from '../config.ts';
 import { DEFAULT_RESULTS, MAX_RESULTS } from '../limits.ts';
 import { DEFAULT_ADDRESS } from '../skillwire.ts';
 import type { Command } from './command.ts';
-import { FIND_OPTIONS, flag, GENERAL_OPTIONS, type OptionTable, SERVE_OPTIONS, SERVE_WORDS, value } from './options.ts';
-import { skillOptions, type Values } from './parse.ts';
-import { workingDirectory } from './process.ts';
+import { flag, GENERAL_OPTIONS, type OptionTable, SERVE_WORDS, SKILL_OPTIONS, setting, value } from './options.ts';
+import type { Values } from './parse.ts';
+import { libraryOptions } from './process.ts';
 
 const HTTP_OPTIONS = {
-  transport: value('stdio|http|sse', 'How clients reach the server.', { default: 'stdio' }),
-  host: value('HOST', 'Where http and sse listen.', { default: DEFAULT_ADDRESS.host }),
-  port: value('N', 'Their port; 0 chooses a free one.', { most: 65_535, default: String(DEFAULT_ADDRESS.port) }),
-  'allow-host': value('H', 'Another host name by which clients reach the server. Repeatable.', { multiple: true }),
-  'allow-origin': value('O', 'A web origin whose pages may use the server. Repeatable.', { multiple: true }),
+  transport: value(
+    'stdio|http|sse',
+    'How clients reach the server.',
+    v.optional(choice('stdio', 'http', 'sse'), 'stdio'),
+  ),
+  host: value('HOST', 'Where http and sse listen.', v.optional(text, DEFAULT_ADDRESS.host)),
+  port: value('N', 'Their port; 0 chooses a free one.', v.optional(wholeNumber(0, 65_535), DEFAULT_ADDRESS.port)),
+  'allow-host': value('H', 'Another host name of this server. Repeatable.', list(text)),
+  'allow-origin': value('O', 'A web origin whose pages may use the server. Repeatable.', list(text)),
   'no-auth': flag('Listen beyond this machine without a SKILLWIRE_TOKEN.'),
 } as const satisfies OptionTable;
 
 const HUB_OPTIONS = {
-  hub: flag('Serve the tools of other MCP servers too (~/.kode.json, ./.kode.json).'),
-  config: value('FILE', 'Also read MCP servers from this JSON file. Repeatable.', { multiple: true }),
-  'trust-project': flag("Let this project's .kode.json start its servers."),
-  'health-interval': value('MS', 'Between two health checks of an upstream server.', { least: 1, default: '30000' }),
+  hub: setting('hub', 'Serve the tools of the servers in .kode.json files too.'),
+  config: setting('configFiles', 'Also read MCP servers from this JSON file. Repeatable.', 'FILE'),
+  'trust-project': setting('trustProject', "Let this project's .kode.json start its servers."),
+  'health-interval': setting('healthInterval', 'Between two health checks of a server.', 'MS'),
 } as const satisfies OptionTable;
 
 /** What `serve` takes. The commands that look at skills take it too, so that they show what that server serves. */
-export const ALL_OPTIONS = {
-  ...HTTP_OPTIONS,
-  ...FIND_OPTIONS,
-  ...SERVE_OPTIONS,
-  ...HUB_OPTIONS,
-  ...GENERAL_OPTIONS,
-} as const;
+export const ALL_OPTIONS = { ...HTTP_OPTIONS, ...SKILL_OPTIONS, ...HUB_OPTIONS, ...GENERAL_OPTIONS } as const;
 
 const JSON_OPTION = { json: flag('Output for programs.') } as const;
 const VIEW_OPTIONS = { ...JSON_OPTION, ...ALL_OPTIONS } as const;
 const LIST_OPTIONS = { all: flag('With the copies that another skill of the same name hides.'), ...VIEW_OPTIONS };
 const SEARCH_OPTIONS = {
-  limit: value('N', 'How many skills are shown.', { least: 1, most: MAX_RESULTS, default: String(DEFAULT_RESULTS) }),
+  limit: value('N', 'How many skills are shown.', v.optional(wholeNumber(1, MAX_RESULTS), DEFAULT_RESULTS)),
   ...VIEW_OPTIONS,
 } as const;
 const CHECK_OPTIONS = { ...JSON_OPTION, ...GENERAL_OPTIONS } as const;
@@ -54,30 +53,22 @@ export type SetupValues = Values<typeof SETUP_OPTIONS>;
 
 /** The values under the names of the library, and what else the server takes from this process. */
 export function allOptions(values: AllValues): SkillwireOptions {
-  return {
-    ...skillOptions(values),
-    hub: values.hub,
-    configFiles: [...values.config],
-    trustProject: values['trust-project'],
-    healthInterval: values['health-interval'],
-    // A hub over HTTP must not connect to itself.
-    ...(values.transport === 'stdio' ? {} : { address: `${bracketed(values.host)}:${values.port}` }),
-    cwd: workingDirectory(),
-    env: process.env,
-  };
+  // A hub over HTTP must not connect to itself.
+  const address = values.transport === 'stdio' ? {} : { address: `${bracketed(values.host)}:${values.port}` };
+  return { ...libraryOptions(values, ALL_OPTIONS), ...address };
 }
 
 export const COMMANDS: readonly Command[] = [
   command({
     name: 'serve',
     aliases: SERVE_WORDS.slice(1),
-    help: 'Serve MCP, on stdin and stdout unless --transport says otherwise (the default).',
+    help: 'Serve MCP on stdin and stdout, or over HTTP (default).',
     options: ALL_OPTIONS,
     run: async (values) => (await import('./serve.ts')).serve(values),
   }),
   command({
     name: 'list',
-    help: 'List the skills that an agent is told of, with the options of the server that it talks to.',
+    help: 'List the skills that an agent is told of.',
     options: LIST_OPTIONS,
     run: async (values) => (await import('./list.ts')).list(values),
   }),
@@ -91,20 +82,20 @@ export const COMMANDS: readonly Command[] = [
   command({
     name: 'search',
     words: 'QUERY...',
-    help: 'Find the skills that contain all these words, in their names, descriptions or texts.',
+    help: 'Find the skills that contain all these words.',
     options: SEARCH_OPTIONS,
     run: async (values, words) => (await import('./search.ts')).search(values, words),
   }),
   command({
     name: 'check',
     words: '[PATH...]',
-    help: 'Check SKILL.md files, and those below directories (default: this one), by the rules of Agent Skills; exit 1 when one is wrong.',
+    help: 'Check SKILL.md files, at or below PATH (default: here).',
     options: CHECK_OPTIONS,
     run: async (values, words) => (await import('./check.ts')).check(values, words),
   }),
   command({
     name: 'doctor',
-    help: 'Show what was found where, what is wrong and what to do, and, with --hub, the states of upstream servers.',
+    help: 'Show what was found where, and what is wrong.',
     options: VIEW_OPTIONS,
     run: async (values) => (await import('./doctor.ts')).doctor(values),
   }),
@@ -112,13 +103,13 @@ export const COMMANDS: readonly Command[] = [
     name: 'setup',
     words: '[CLIENT]',
     takesServerOptions: true,
-    help: "Show this server's entry for a client's configuration, or put it there with --write. Without CLIENT: the clients and their files.",
+    help: "Print this server's entry for a client, or --write it.",
     options: SETUP_OPTIONS,
     run: async (values, words, options) => (await import('./setup.ts')).setup(values, words, options),
   }),
   command({
     name: 'trust',
-    help: "Allow this project's .kode.json, as it is now, to start its servers.",
+    help: "Let this project's .kode.json start its servers.",
     options: GENERAL_OPTIONS,
     run: async () => (await import('./trust.ts')).trust(),
   }),

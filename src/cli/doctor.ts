@@ -5,8 +5,9 @@
 import { settingsFrom } from '../config.ts';
 import { DIAGNOSIS_MS } from '../limits.ts';
 import type { Problem, Snapshot } from '../model.ts';
+import { nameKey } from '../skills/names.ts';
 import { findRoots } from '../skills/roots.ts';
-import { counted, oneLine, printable } from '../text.ts';
+import { counted, printable } from '../text.ts';
 import { linesFor } from '../tools/tool.ts';
 import { allOptions, type ViewValues } from './commands.ts';
 import { type Output, openOutput, originOf } from './output.ts';
@@ -27,15 +28,31 @@ type Report = ReturnType<typeof examine>;
 
 function examine(values: ViewValues, view: View) {
   const { names, problems } = view.snapshot;
-  const ofNames = new Set(names.problems);
   return {
     toMend: faultsIn(view).length,
     skills: names.listed.length,
     roots: rootsOf(values, view.snapshot),
-    names: names.problems,
-    problems: problems.filter((problem) => !ofNames.has(problem)),
+    names: sharedNames(view.snapshot),
+    problems,
     upstreams: view.servers,
   };
+}
+
+/** The names by which some of the skills that have them do not load. Those of plugins and servers have a prefix anyway. */
+function sharedNames({ names }: Snapshot): readonly Problem[] {
+  const losers = new Map<string, string[]>();
+  for (const { id, skill } of names.listed) {
+    const hasPrefix = skill.plugin !== undefined || skill.location === 'mcp';
+    if (id === skill.name || hasPrefix) continue;
+    const key = nameKey(skill.name);
+    losers.set(key, [...(losers.get(key) ?? []), id]);
+  }
+  return Array.from(losers, ([key, ids]) => {
+    const found = names.resolve(key);
+    const shown = linesFor(ids, (id) => id).join(', ');
+    const meant = found.kind === 'found' ? `means ${found.listed.skill.file}, which shadows` : 'is ambiguous:';
+    return { where: `name "${key}"`, what: `${meant} ${shown}`, hint: 'Use a full name, or exclude all but one.' };
+  });
 }
 
 /** Where skills were looked for, with the names of those that were found there. */
@@ -68,7 +85,7 @@ function skillLines({ skills, roots }: Report): readonly string[] {
     `Skills: ${skills}`,
     ...filled.flatMap(({ directory, from, skills: ids }) => [
       printable(`${ids.length} in ${directory} (${from})`),
-      `  ${linesFor(ids, oneLine).join(', ')}`,
+      `  ${linesFor(ids, (id) => id).join(', ')}`,
     ]),
     ...(empty.length > 0 ? [printable(`none in ${empty.join(', ')}`)] : []),
   ];

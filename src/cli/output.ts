@@ -5,8 +5,8 @@
  */
 import { styleText } from 'node:util';
 import type { ListedSkill, Skill } from '../model.ts';
-import { oneLine, printable, printableJson, shorten } from '../text.ts';
-import { type GeneralValues, wantsNoColours } from './process.ts';
+import { printable, shorten, visibleLine } from '../text.ts';
+import type { GeneralValues } from './process.ts';
 
 export type Style = 'bold' | 'red' | 'green';
 export type Output = ReturnType<typeof openOutput>;
@@ -15,7 +15,7 @@ export type Output = ReturnType<typeof openOutput>;
 export function openOutput(values: GeneralValues) {
   const { stdout } = process;
   const isTerminal = stdout.isTTY === true;
-  const isPlain = wantsNoColours(values) || !isTerminal;
+  const isPlain = values['no-color'] || Boolean(process.env.NO_COLOR) || !isTerminal;
   const width = stdout.columns || USUAL_WIDTH;
   const lines = (all: readonly string[]) => void stdout.write(all.map((line) => `${line}\n`).join(''));
   return {
@@ -24,15 +24,20 @@ export function openOutput(values: GeneralValues) {
     /** Each is escaped already. */
     lines,
     /** For programs. The version is that of the form of the data. */
-    json: (value: object) => lines([printableJson({ version: 1, ...value })]),
+    json: (value: object) => lines(jsonLines({ version: 1, ...value })),
     /** A text as it is; on a terminal, what the terminal would obey is escaped and the last line is ended. */
     text: (text: string) => (isTerminal ? lines(linesOf(text)) : void stdout.write(text)),
   };
 }
 
+/** Indented JSON, for a terminal. */
+export function jsonLines(value: unknown): readonly string[] {
+  return JSON.stringify(value, undefined, 2).split('\n').map(printable);
+}
+
 /** Rows of columns: the first is a name and never cut, the last is cut where the line ends. */
 export function tableLines(rows: readonly (readonly string[])[], width: number): readonly string[] {
-  const cells = rows.map((row) => row.map((cell) => oneLine(cell)));
+  const cells = rows.map((row) => row.map(visibleLine));
   const widths = (cells[0] ?? []).map((_, at) => cells.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
   return cells.map((row) => {
     const [last = '', ...others] = row.toReversed();

@@ -4,35 +4,30 @@
  */
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { styleText } from 'node:util';
+import type { SkillwireOptions } from '../config.ts';
 import { codeOf } from '../files/stat.ts';
-import { LAST_MS, MAX_UNREAD_LOG } from '../limits.ts';
-import { createLog, type Level, type Log, messageOf } from '../log.ts';
+import { MAX_UNREAD_LOG } from '../limits.ts';
+import { createLog, type Log, messageOf } from '../log.ts';
 import { printable } from '../text.ts';
-import type { GENERAL_OPTIONS } from './options.ts';
+import type { GENERAL_OPTIONS, OptionTable } from './options.ts';
 import { UsageError, type Values } from './parse.ts';
 
 export type GeneralValues = Values<typeof GENERAL_OPTIONS>;
 
 /** Runs a program. A number that `work` gives is the exit code. */
-export async function runProgram(name: string, work: () => unknown): Promise<void> {
+export async function runProgram(work: () => unknown): Promise<void> {
   // stderr may be closed. That is no reason to stop.
   process.stderr.on('error', () => {});
   // The reader of our output may close it at any time, which is not an error either. A full disk is one.
   process.stdout.on('error', (error) => {
     if (!READER_GONE.includes(codeOf(error))) fail(`the output cannot be written: ${messageOf(error)}`, 1);
   });
-  await reportUsage(name, work);
-}
-
-/** `of`: the program or command whose help is named in the message. */
-export async function reportUsage(of: string, work: () => unknown): Promise<void> {
   try {
     const code = await work();
     if (typeof code === 'number') process.exitCode = code;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    fail(`${error.message}; see ${of} --help`, 2);
+    fail(`${error.message} (see --help)`, 2);
   }
 }
 
@@ -50,44 +45,38 @@ export function workingDirectory(): string {
   }
 }
 
-export const wantsNoColours = (values: GeneralValues) => values['no-color'] || Boolean(process.env.NO_COLOR);
+/** The values that the library takes, under its names, and what else it takes from this process. */
+export function libraryOptions<T extends OptionTable>(values: Values<T>, options: T): SkillwireOptions {
+  const named = Object.entries(options).flatMap(([name, { key }]) => (key ? [[key, values[name]]] : []));
+  return { ...Object.fromEntries(named), cwd: workingDirectory(), env: process.env };
+}
 
 /** Lines are dropped while stderr is not read: the log never blocks the program. */
 export function createStderrLog(values: GeneralValues): Log {
   const { stderr } = process;
-  const isPlain = wantsNoColours(values) || !stderr.isTTY;
   const write = (line: string) => {
     if (stderr.writableLength < MAX_UNREAD_LOG) stderr.write(line);
   };
-  const paint = (level: Level) => (isPlain ? level : styleText(COLOURS[level], level));
-  return createLog(write, values.quiet ? 'error' : values['log-level'], paint);
+  return createLog(write, values.quiet ? 'error' : values['log-level']);
 }
 
-/**
- * Runs `serve` until it ends by itself or a signal asks it to stop, then exits. `serve` calls `onLast` when it has read
- * its last request: the exit comes LAST_MS later at the latest, whatever a peer does.
- */
-export async function serveUntilStopped(
-  log: Log,
-  serve: (stop: AbortSignal, onLast: () => void) => Promise<void>,
-): Promise<void> {
+/** Runs `serve` until it ends by itself or a signal asks it to stop, then exits. */
+export async function serveUntilStopped(log: Log, serve: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   let cause = 'the client closed its end';
   const exit = () => {
     log.info(`stopped: ${cause}`);
     process.exit(0);
   };
-  const onLast = () => void setTimeout(exit, LAST_MS).unref();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // The second signal does not wait for responses.
       if (stop.signal.aborted) exit();
       cause = signal;
-      onLast();
       stop.abort();
     });
   }
-  await serve(stop.signal, onLast);
+  await serve(stop.signal);
   // An open pipe or a file watcher must not keep the process alive.
   exit();
 }
@@ -120,5 +109,3 @@ function fail(message: string, code: 1 | 2): void {
 
 // On Windows a closed pipe is EOF.
 const READER_GONE = ['EPIPE', 'ECONNRESET', 'EOF'];
-
-const COLOURS = { error: 'red', warn: 'yellow', info: 'blue', debug: 'gray' } as const satisfies Record<Level, string>;

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { type Hit, searchSkills } from '../skills/search.ts';
-import { counted, oneLine, shorten } from '../text.ts';
+import { counted, echo, shorten, visibleLine } from '../text.ts';
 import { SearchInput } from '../tools/search.ts';
 import type { SearchValues } from './commands.ts';
 import { dataOf, type Output, openOutput, originOf } from './output.ts';
@@ -26,7 +26,7 @@ export async function search(values: SearchValues, words: readonly string[]): Pr
   } else {
     const more = hits.length < total ? `; the best ${hits.length}` : '';
     output.lines([
-      `${counted(total, 'skill')} for "${oneLine(query)}"${more}`,
+      `${counted(total, 'skill')} for "${echo(query)}"${more}`,
       ...hits.flatMap((hit) => linesOf(hit, output)),
     ]);
   }
@@ -38,8 +38,8 @@ export async function search(values: SearchValues, words: readonly string[]): Pr
 function linesOf({ listed, excerpt }: Hit, { paint, width }: Output): readonly string[] {
   return [
     '',
-    `${paint('bold', oneLine(listed.id))}  ${oneLine(originOf(listed.skill))}`,
-    `  ${shorten(oneLine(listed.skill.description), width - 2)}`,
-    `  … ${oneLine(excerpt)} …`,
+    `${paint('bold', listed.id)}  ${originOf(listed.skill)}`,
+    `  ${shorten(visibleLine(listed.skill.description), width - 2)}`,
+    `  … ${excerpt} …`,
   ];
 }

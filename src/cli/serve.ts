@@ -11,11 +11,11 @@ import { createStderrLog, explainTerminal, serveUntilStopped } from './process.t
 export async function serve(values: AllValues): Promise<void> {
   const log = createStderrLog(values);
   const { transport } = values;
-  await serveUntilStopped(log, async (stop, onLast) => {
+  await serveUntilStopped(log, async (stop) => {
     if (transport === 'stdio') explainTerminal(log);
     const skillwire = createSkillwire({ ...allOptions(values), log });
     const { stdin: input, stdout: output } = process;
-    if (transport === 'stdio') return skillwire.serveStdio({ input, output }, stop, onLast);
+    if (transport === 'stdio') return skillwire.serveStdio({ input, output }, stop);
     const listening = await listen(skillwire, {
       announce: transport,
       // An IPv6 address may have the brackets that it has in a URL.

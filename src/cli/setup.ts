@@ -12,11 +12,11 @@ import { messageOf } from '../log.ts';
 import { isObject } from '../protocol/index.ts';
 import { textOf } from '../skills/contents.ts';
 import { expandHome } from '../skills/roots.ts';
-import { printable, printableJson } from '../text.ts';
+import { printable } from '../text.ts';
 import { CLIENTS, type ClientEntry, foldersOf, type SetupClient } from './clients.ts';
 import { ALL_OPTIONS, type SetupValues } from './commands.ts';
 import type { OptionTable } from './options.ts';
-import { openOutput } from './output.ts';
+import { jsonLines, openOutput } from './output.ts';
 import { checkedValues, nearestOf, parseArguments, UsageError } from './parse.ts';
 import { complain, selfCommand, workingDirectory } from './process.ts';
 
@@ -94,7 +94,7 @@ function serverArguments(options: readonly string[], home: string): readonly str
 /** As it would stand in a new file, for a terminal. */
 function linesOf({ format, servers }: SetupClient, entry: ClientEntry): readonly string[] {
   if (format === 'toml') return tableOf(servers, entry).split('\n').map(printable);
-  return printableJson({ [servers]: { [ENTRY_NAME]: entry } }).split('\n');
+  return jsonLines({ [servers]: { [ENTRY_NAME]: entry } });
 }
 
 /** Whether the file was changed. */

@@ -8,7 +8,8 @@ import { isAbsolute } from 'node:path';
 import { projectFile, trustProject } from '../hub/trust.ts';
 import { messageOf } from '../log.ts';
 import { isObject, type Params } from '../protocol/index.ts';
-import { printable, printableJson } from '../text.ts';
+import { printable } from '../text.ts';
+import { jsonLines } from './output.ts';
 import { UsageError } from './parse.ts';
 import { complain, workingDirectory } from './process.ts';
 
@@ -29,11 +30,10 @@ export async function trust(): Promise<number> {
 // --- internal ---
 
 /** The text of the file, before variables are expanded: the user must judge exactly this. */
-function linesOf(file: string, { mcpServers }: Params): readonly string[] {
-  const servers = isObject(mcpServers) ? Object.entries(mcpServers) : [];
-  const entries = servers.flatMap(([name, entry]) => `${printable(name)}: ${printableJson(entry)}`.split('\n'));
-  const heading = servers.length === 0 ? `${file} names no servers.` : `With --hub, ${file} starts:`;
-  return [printable(heading), ...entries.map((line) => `  ${line}`)];
+function linesOf(file: string, { mcpServers = {} }: Params): readonly string[] {
+  const isEmpty = !isObject(mcpServers) || Object.keys(mcpServers).length === 0;
+  if (isEmpty) return [printable(`${file} names no servers.`)];
+  return [printable(`With --hub, ${file} starts:`), ...jsonLines(mcpServers)];
 }
 
 /** Rejects when they cannot be written. */

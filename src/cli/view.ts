@@ -3,6 +3,7 @@
  * Owns: its start and end, waiting for upstream servers, and the line of progress meanwhile.
  * Always true: the progress is erased, and every upstream server has ended, before the command writes its output.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { PROGRESS_MS, SERVERS_MS } from '../limits.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Problem, Snapshot, UpstreamStatus } from '../model.ts';
@@ -25,21 +26,20 @@ export async function withView<T>(
   const progress = createProgress(values.quiet);
   const log = values['log-level'] === 'debug' ? createStderrLog(values) : progress.log;
   const skillwire = createSkillwire({ ...allOptions(values), autoRefresh: false, log });
-  let timer: NodeJS.Timeout | undefined;
+  const connecting = () => skillwire.status().filter(({ state }) => state === 'connecting');
   try {
     let snapshot = await skillwire.registry.ready();
     if (values.hub) {
-      const connecting = skillwire.status().filter(({ state }) => state === 'connecting');
-      if (connecting.length > 0) log.info(`waiting for ${connecting.map(({ name }) => name).join(', ')}`);
-      const late = new Promise((done) => {
-        timer = setTimeout(done, patience);
-      });
-      await Promise.race([skillwire.settled(), late]);
+      for (const end = Date.now() + patience; connecting().length > 0 && Date.now() < end; await delay(LOOK_MS))
+        log.info(
+          `waiting for ${connecting()
+            .map(({ name }) => name)
+            .join(', ')}`,
+        );
       snapshot = await skillwire.registry.refresh('servers');
     }
     return await look({ snapshot, servers: skillwire.status() });
   } finally {
-    clearTimeout(timer);
     await skillwire.close();
     progress.end();
   }
@@ -55,6 +55,9 @@ export function faultsIn({ snapshot, servers }: View): readonly Problem[] {
 }
 
 // --- internal ---
+
+// Between two looks at the states of servers.
+const LOOK_MS = 50;
 
 // To the start of the line, and erase to its end.
 const ERASE = '\r\u001b[K';

@@ -19,23 +19,24 @@ export function createJsonReader<T>(schema: v.GenericSchema<unknown, T>) {
   /** `version`: undefined when the file is read again next time. */
   const known = new Map<string, { version?: Version | undefined; value?: T | undefined; fault?: string }>();
 
-  return (path: string, problems: Problem[], limit = MAX_JSON_BYTES) => {
-    let file = known.get(path) ?? {};
+  const file = v.pipe(v.string(), v.parseJson(undefined, notJson), schema);
+
+  return (path: string, problems: Problem[]) => {
+    let last = known.get(path) ?? {};
     const look = lookAt(path);
-    if (!look || !file.version || !sameVersion(file.version, look)) {
-      let version: Version | undefined;
+    if (!look || !last.version || !sameVersion(last.version, look)) {
       try {
-        const content = readStable(path, limit, 'follow');
-        if (!changedWithin(content.version, RECENT_MS)) version = content.version;
-        file = { version, value: v.parse(schema, parseJson(content.bytes), { message: said }) };
+        const { bytes, version } = readStable(path, MAX_JSON_BYTES, 'follow');
+        const value = v.parse(file, bytes.toString().replace(/^\ufeff/, ''), { message: said });
+        last = { version: changedWithin(version, RECENT_MS) ? undefined : version, value };
       } catch (error) {
         const isMissing = error instanceof FileError && error.kind === 'missing';
-        file = isMissing ? {} : { version, value: file.value, fault: faultOf(error) };
+        last = isMissing ? {} : { value: last.value, fault: faultOf(error) };
       }
-      known.set(path, file);
+      known.set(path, last);
     }
-    if (file.fault !== undefined) problems.push({ where: path, what: file.fault });
-    return { value: file.value, fault: file.fault !== undefined };
+    if (last.fault !== undefined) problems.push({ where: path, what: last.fault });
+    return { value: last.value, fault: last.fault !== undefined };
   };
 }
 
@@ -50,13 +51,9 @@ function faultOf(error: unknown): string {
   return place ? `${place} ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
 }
 
-function parseJson(bytes: Buffer): unknown {
-  const text = bytes.toString().replace(/^\ufeff/, '');
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const [place = ''] = / at position \d+.*$/.exec(messageOf(error)) ?? [];
-    const hasComment = /(?:^|[,[{}\]])[ \t]*\/[/*]/m.test(text);
-    throw new Error(`it ${hasComment ? 'has a comment, so it is not plain' : 'is not valid'} JSON${place}`);
-  }
+/** The parser's own message would quote the file too. */
+function notJson({ input, received }: v.ParseJsonIssue<string>): string {
+  const [place = ''] = / at position \d+/.exec(received) ?? [];
+  const hasComment = /(?:^|[,[{}\]])[ \t]*\/[/*]/m.test(input);
+  return `it ${hasComment ? 'has a comment, so it is not plain' : 'is not valid'} JSON${place}`;
 }

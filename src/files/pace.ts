@@ -4,16 +4,15 @@
  */
 import { SLICE_MS } from '../limits.ts';
 
-/** Called between two steps of work; the caller awaits the result if there is one. Awaiting nothing would cost time. */
-export type Pacer = () => Promise<void> | undefined;
-
-export function createPacer(ms = SLICE_MS): Pacer {
-  let start = performance.now();
+/** Gives a function whose result is awaited between two steps of work. */
+export function createPacer(ms = SLICE_MS): () => Promise<void> | undefined {
+  let start = Date.now();
   return () => {
-    if (performance.now() - start < ms) return undefined;
+    // Also after the clock was set back.
+    if (Math.abs(Date.now() - start) < ms) return undefined;
     return new Promise((done) => {
       setImmediate(() => {
-        start = performance.now();
+        start = Date.now();
         done();
       });
     });

@@ -8,9 +8,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { messageOf } from '../log.ts';
-import { codeOf, isBelow, isSkipped, realPathOf, sameVersion, type Version, versionOf } from './stat.ts';
+import { codeOf, isBelow, isSkipped, realPathOf, sameVersion, versionOf } from './stat.ts';
 
-/** Why a file is not given; the message is for people. `changing`: looking again later may help. */
+/** Why a file is not given; the message is for people. `changing`: it did while it was looked at; later may be better. */
 export class FileError extends Error {
   readonly kind: 'missing' | 'directory' | 'refused' | 'unreadable' | 'changing';
 
@@ -20,16 +20,10 @@ export class FileError extends Error {
   }
 }
 
-/** Something changed while it was looked at. */
 export const changing = () => new FileError('changing', 'it is being written');
 
-export interface FileContent {
-  readonly bytes: Buffer;
-  readonly version: Version;
-}
-
 /** `links`: whether the path itself may be a symbolic link. Windows has no flag to refuse one. */
-export function readStable(path: string, limit: number, links: 'follow' | 'refuse'): FileContent {
+export function readStable(path: string, limit: number, links: 'follow' | 'refuse') {
   return withFileErrors(() => {
     // NONBLOCK: opening a FIFO without a writer would wait for one.
     const flags = (constants.O_NONBLOCK ?? 0) | (links === 'refuse' ? (constants.O_NOFOLLOW ?? 0) : 0);
@@ -66,7 +60,7 @@ export function resolveInside(directory: string, path: string): { readonly real:
 }
 
 /** Reads a file of a directory; see `resolveInside`. */
-export function readInside(directory: string, path: string, limit: number): FileContent {
+export function readInside(directory: string, path: string, limit: number) {
   // Before opening as well: opening a device can have effects.
   const { real, stats } = resolveInside(directory, path);
   checkRegular(stats);

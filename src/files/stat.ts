@@ -27,15 +27,12 @@ export function changedWithin({ ctimeMs }: Version, ms: number, now = Date.now()
 }
 
 /** Which file or directory it is, whatever it contains. With its birth: the number of a deleted one is used again. */
-export function identityOf({ dev, ino, birthtimeMs }: Stats): string {
-  return `${dev} ${ino} ${birthtimeMs}`;
-}
+export const identityOf = ({ dev, ino, birthtimeMs }: Stats) => `${dev} ${ino} ${birthtimeMs}`;
 
 /** What the path leads to; undefined where that cannot be told. Who opens it gets the reason. */
 export function lookAt(path: string): Stats | undefined {
   try {
-    // Without an error where nothing is, which would cost more than the look.
-    return statSync(path, { throwIfNoEntry: false });
+    return statSync(path);
   } catch {
     return undefined;
   }
@@ -58,13 +55,9 @@ export function isBelow(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** Directories of version control and package managers are not searched, and are not part of a skill. */
-export function isSkipped(name: string): boolean {
-  // In any case of letters, as macOS and Windows compare names.
-  return /^(?:\.git|node_modules)$/i.test(name);
-}
+/** Version control and packages are not part of a skill. In any case of letters, as macOS and Windows compare names. */
+export const isSkipped = (name: string) => /^(?:\.git|node_modules)$/i.test(name);
 
 /** The system's error code: ENOENT, EACCES, …; empty for any other error. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
+export const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -7,12 +7,15 @@
  */
 import * as v from 'valibot';
 import { MAX_DESCRIPTION, MAX_ITEM_NAME, MAX_ITEM_URI } from '../limits.ts';
-import type { Prompt, ResourceDefinition, TemplateDefinition, ToolDefinition } from '../model.ts';
+import type * as model from '../model.ts';
 import { isObject, type Params } from '../protocol/index.ts';
 import { shorten, visible, visibleLine } from '../text.ts';
 import { type ParamHeader, paramHeadersOf } from './param-headers.ts';
 
-export type PromptDefinition = Prompt['definition'];
+export type PromptDefinition = model.Prompt['definition'];
+export type ResourceDefinition = model.Resource['definition'];
+export type TemplateDefinition = model.Template['definition'];
+export type ToolDefinition = model.Tool['definition'];
 
 export interface ListedTool {
   /** Under the server's own name. */

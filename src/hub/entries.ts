@@ -7,7 +7,7 @@
  */
 import { resolve } from 'node:path';
 import * as v from 'valibot';
-import { type Environment, milliseconds, patterns } from '../config.ts';
+import { type Environment, patterns, wholeNumber } from '../config.ts';
 import { CALL_MS, MAX_SERVER_NAME } from '../limits.ts';
 import { messageOf } from '../log.ts';
 import { isObject } from '../protocol/index.ts';
@@ -110,7 +110,7 @@ const patternList = v.pipe(v.unknown(), v.transform(oneOrMore), patterns);
 /** Unknown fields are ignored: other programs keep their own in the same files. */
 const Entry = v.object({
   type: v.optional(v.picklist(['stdio', 'local', 'sse', 'http', 'streamable-http'], 'must be stdio, sse or http')),
-  timeout: milliseconds(CALL_MS),
+  timeout: v.optional(wholeNumber(1), CALL_MS),
   include: v.optional(patternList, []),
   exclude: v.optional(patternList, []),
   command: filled,

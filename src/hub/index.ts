@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Environment, type Settings, settingsFrom } from '../config.ts';
 import { FIRST_LOAD_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
-import type { Contribution, Problem, Source, ToolDefinition, UpstreamStatus } from '../model.ts';
+import type { Contribution, Problem, Source, Tool, UpstreamStatus } from '../model.ts';
 import type { Client, Params } from '../protocol/index.ts';
 import { compare, echo } from '../text.ts';
 import { VERSION } from '../version.ts';
@@ -41,7 +41,7 @@ export interface HubTool {
   readonly name: string;
   readonly server: string;
   /** Under the server's own name, without invalid fields. */
-  readonly definition: ToolDefinition;
+  readonly definition: Tool['definition'];
 }
 
 export interface HubCall {
@@ -122,7 +122,6 @@ export function createHubSource(settings: Settings): Source {
     onChange(listener) {
       changed = listener;
     },
-    settled: upstreams.settled,
     status: upstreams.status,
     close: upstreams.close,
   };

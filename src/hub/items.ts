@@ -55,7 +55,7 @@ function passOn(
   const onProgress = (report: Params) => call.notify('notifications/progress', { ...report, progressToken });
   const options = {
     timeout: upstream.config.timeout,
-    cancellation: call.cancellation,
+    cancellation: call.cancellation(),
     onProgress: protocol.isId(progressToken) ? onProgress : undefined,
     headers,
   };

@@ -11,12 +11,11 @@
 import { createPacer } from '../files/pace.ts';
 import * as limits from '../limits.ts';
 import { messageOf } from '../log.ts';
-import type { ResourceDefinition, TemplateDefinition } from '../model.ts';
 import { CODE, isObject, type Params, RpcError, SKILLS_EXTENSION } from '../protocol/index.ts';
 import { echo, visibleLine } from '../text.ts';
 import type { UpstreamClient } from './client.ts';
 import { pause, UpstreamError } from './connection.ts';
-import type { ListedTool, PromptDefinition } from './definitions.ts';
+import type { ListedTool, PromptDefinition, ResourceDefinition, TemplateDefinition } from './definitions.ts';
 import { promptFrom, resourceFrom, templateFrom, toolFrom } from './definitions.ts';
 import { skillFrom, type UpstreamSkill } from './skills.ts';
 
@@ -175,8 +174,7 @@ async function requestList(
     if (!Array.isArray(result[key])) throw new UpstreamError(`the result has no list of ${key}`);
     received += 1;
     for (const raw of result[key]) {
-      const wait = pace();
-      if (wait) await wait;
+      await pace();
       if (received > limits.MAX_ITEMS) full = `over ${limits.MAX_ITEMS} items`;
       if (bytes > limits.MAX_LIST_BYTES) full = `over ${limits.MAX_LIST_BYTES} bytes`;
       if (full !== undefined) break;

@@ -12,7 +12,6 @@ import { MAX_DESCRIPTION, MAX_ITEM_URI } from '../limits.ts';
 import { messageOf } from '../log.ts';
 import type { Skill, SkillChild, SkillFiles } from '../model.ts';
 import { type Call, isObject, type Params } from '../protocol/index.ts';
-import { nameKey } from '../skills/names.ts';
 import { isPlainSegment } from '../skills/uris.ts';
 import { compare, shorten, visible, visibleLine } from '../text.ts';
 import { ItemName, parse } from './definitions.ts';
@@ -52,13 +51,10 @@ export function skillOf(server: SkillServer, entry: UpstreamSkill): Skill {
   const provider = server.config.name;
   const root = `skill://${encodeURIComponent(provider.toWellFormed())}`;
   const directory = [root, ...segmentsOf(entry.base).map(encodeURIComponent)].join('/');
-  const name = visibleLine(entry.head.name);
   return {
-    name,
-    key: nameKey(name),
+    name: visibleLine(entry.head.name),
     description: shorten(visible(entry.head.description).trim(), MAX_DESCRIPTION),
     provider,
-    server: provider,
     location: 'mcp',
     root,
     directory,
@@ -101,7 +97,7 @@ function filesOf(server: SkillServer, listed: UpstreamSkill): SkillFiles {
   const { head, base, files: listedFiles } = listed;
 
   async function read(path: string, limit: number, call: Call | undefined): Promise<Buffer> {
-    const options = { timeout: server.config.timeout, cancellation: call?.cancellation };
+    const options = { timeout: server.config.timeout, cancellation: call?.cancellation() };
     // The entry as it is now: servers do not announce that a file has changed.
     const { skill } = await server.request('skills/get', { uri: `${base}/SKILL.md` }, options);
     const entry = skillFrom(isObject(skill) ? skill : {});
@@ -131,10 +127,8 @@ function filesOf(server: SkillServer, listed: UpstreamSkill): SkillFiles {
       return children;
     },
     async manifest() {
-      return {
-        head,
-        files: listedFiles === 'dynamic' ? listedFiles : listedFiles.map(({ uri: _uri, ...file }) => file),
-      };
+      const files = listedFiles === 'dynamic' ? listedFiles : listedFiles.map(({ uri: _uri, ...file }) => file);
+      return { files, head: () => head };
     },
   };
 }

@@ -4,36 +4,30 @@
  * (protocol/eras.ts).
  */
 import type { Log } from '../log.ts';
-import {
-  type Client,
-  cancel,
-  clientOf,
-  invalidParams,
-  isId,
-  type Method,
-  MODERN_VERSIONS,
-  type NotificationHandler,
-  negotiate,
-  type Peer,
-} from '../protocol/index.ts';
+import * as protocol from '../protocol/index.ts';
 import { echo } from '../text.ts';
 import { NO_CACHE } from './lists.ts';
 
 export interface Introduction {
-  readonly server: Client;
+  readonly server: protocol.Client;
   readonly capabilities: object;
   /** The text about this server that the client gives to its model. */
-  instructions(client: Client | undefined): string;
+  instructions(client: protocol.Client | undefined): string;
   readonly log: Log;
 }
 
-export function handshakeMethods({ server, capabilities, instructions, log }: Introduction): readonly Method[] {
-  const initialize: Method = {
+export function handshakeMethods({
+  server,
+  capabilities,
+  instructions,
+  log,
+}: Introduction): readonly protocol.Method[] {
+  const initialize: protocol.Method = {
     name: 'initialize',
     run({ protocolVersion: asked, clientInfo }, { session }) {
-      if (typeof asked !== 'string') throw invalidParams('protocolVersion must be text');
-      const client = clientOf(clientInfo);
-      const version = negotiate(asked);
+      if (typeof asked !== 'string') throw protocol.invalidParams('protocolVersion must be text');
+      const client = protocol.clientOf(clientInfo);
+      const version = protocol.negotiate(asked);
       session.handshake = { client, version, anyStructure: false };
       log.info(clientLine(session.handshake));
       return { protocolVersion: version, capabilities, serverInfo: server, instructions: instructions(client) };
@@ -42,28 +36,28 @@ export function handshakeMethods({ server, capabilities, instructions, log }: In
   return [initialize, { name: 'ping', run: () => ({}) }];
 }
 
-export function discoverMethod({ capabilities, instructions, log }: Introduction): Method {
+export function discoverMethod({ capabilities, instructions, log }: Introduction): protocol.Method {
   return {
     name: 'server/discover',
     cache: NO_CACHE,
     run(_params, { peer }) {
       log.info(clientLine(peer));
-      return { supportedVersions: MODERN_VERSIONS, capabilities, instructions: instructions(peer.client) };
+      return { supportedVersions: protocol.MODERN_VERSIONS, capabilities, instructions: instructions(peer.client) };
     },
   };
 }
 
 /** The same in both eras. */
-export const cancelled: NotificationHandler = {
+export const cancelled: protocol.NotificationHandler = {
   name: 'notifications/cancelled',
   run({ requestId }, session) {
-    if (isId(requestId)) cancel(session, requestId);
+    if (protocol.isId(requestId)) protocol.cancel(session, requestId);
   },
 };
 
 // --- internal ---
 
 /** The table of hosts has clients by these names (hosts.ts). */
-function clientLine({ client, version }: Peer): string {
+function clientLine({ client, version }: protocol.Peer): string {
   return `client: ${client ? echo(`${client.name} ${client.version}`) : 'without a name'}, protocol ${version}`;
 }

@@ -7,15 +7,16 @@ import type { Registry } from '../catalog/registry.ts';
 import { PAGE } from '../limits.ts';
 import type { Snapshot } from '../model.ts';
 import { type Call, EncodedResult, invalidParams, type Method, type Params } from '../protocol/index.ts';
-import { compare, hashOf } from '../text.ts';
+import { compare } from '../text.ts';
+import { hashOf } from './spelling.ts';
 
 /** What a client can list, ask for, and be notified of. */
 export interface Feature {
   /** As in the names of its methods, notifications and capabilities. */
   readonly name: 'tools' | 'prompts' | 'resources';
   readonly methods: readonly Method[];
-  /** What is listed, as data: a row for each item. A change of it is announced. */
-  contents(snapshot: Snapshot): readonly unknown[];
+  /** What is listed: a text or a definition for each item. A change of it is announced. */
+  contents(snapshot: Snapshot): readonly (string | object)[];
 }
 
 /** Files change at any time, and what they contain is this user's own. */

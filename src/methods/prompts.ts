@@ -46,7 +46,7 @@ export function createPrompts(registry: Registry, profileOf: ProfileOf): Feature
     name: 'prompts',
     methods: [list, get],
     contents: ({ names, prompts }) => [
-      ...names.visible.map(({ id, skill }) => [id, skill.description]),
+      ...names.visible.map(({ id, skill }) => `${id}\n${skill.description}`),
       ...prompts.map(({ definition }) => definition),
     ],
   };

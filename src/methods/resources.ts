@@ -7,7 +7,7 @@
 import type { Registry } from '../catalog/registry.ts';
 import { FileError } from '../files/read.ts';
 import { MAX_FILE_BYTES, MAX_URI } from '../limits.ts';
-import type { ListedSkill, ResourceDefinition, Snapshot } from '../model.ts';
+import type { ListedSkill, Resource, Snapshot } from '../model.ts';
 import { type Call, invalidParams, type RpcError } from '../protocol/index.ts';
 import { contentOf, DIRECTORY_TYPE, typeOfName } from '../skills/contents.ts';
 import { skillPathAt, uriOf } from '../skills/uris.ts';
@@ -29,7 +29,7 @@ export function createResources(registry: Registry): Feature {
     name: 'resources',
     methods,
     contents: ({ uris, resources, templates }) => [
-      ...Array.from(uris, ([root, { id, skill }]) => [root, id, skill.name, skill.description]),
+      ...Array.from(uris, ([root, { id, skill }]) => [root, id, skill.name, skill.description].join('\n')),
       ...[...resources.values(), ...templates].map(({ definition }) => definition),
     ],
   };
@@ -58,6 +58,8 @@ export async function lookFor<T>(uri: string, look: () => Promise<T>): Promise<T
 
 // --- internal ---
 
+type Definition = Resource['definition'];
+
 /** Every SKILL.md and the resources of sources. The other files of a skill are found by reading its directory. */
 const resourceLists = perSnapshot(({ uris, resources }) => {
   const skills = Array.from(uris, ([root, listed]) => skillDefinition(root, listed));
@@ -69,7 +71,7 @@ const templateLists = perSnapshot(({ templates }) => {
   return createList('resourceTemplates', definitions, ({ uriTemplate }) => uriTemplate);
 });
 
-function skillDefinition(root: string, { id, skill }: ListedSkill): ResourceDefinition {
+function skillDefinition(root: string, { id, skill }: ListedSkill): Definition {
   const { name, description } = skill;
   return { uri: uriOf(root, 'SKILL.md'), name, title: id, description, mimeType: 'text/markdown' };
 }
@@ -88,12 +90,12 @@ async function read(snapshot: Snapshot, uri: string, call: Call): Promise<object
   return template.read(uri, call);
 }
 
-async function readDirectory(snapshot: Snapshot, uri: string, call: Call): Promise<readonly ResourceDefinition[]> {
+async function readDirectory(snapshot: Snapshot, uri: string, call: Call): Promise<readonly Definition[]> {
   const place = skillPathAt(snapshot, uri);
   if (!place) return skillsBelow(snapshot, uri);
   const { root, path, listed } = place;
   const children = await lookFor(uri, () => listed.skill.files.list(path, call));
-  return children.map(({ name, kind, size }): ResourceDefinition => {
+  return children.map(({ name, kind, size }): Definition => {
     const child = uriOf(root, path === '' ? name : `${path}/${name}`);
     const shown = visibleLine(name) || printable(name);
     if (kind === 'directory') return { uri: child, name: shown, mimeType: DIRECTORY_TYPE };
@@ -104,7 +106,7 @@ async function readDirectory(snapshot: Snapshot, uri: string, call: Call): Promi
 }
 
 /** The next level below a prefix of skill URIs, which is a directory too: `skill://claude`, or a plugin below it. */
-function skillsBelow({ uris }: Snapshot, uri: string): readonly ResourceDefinition[] {
+function skillsBelow({ uris }: Snapshot, uri: string): readonly Definition[] {
   const below = /^skill:\/\/[^/]/.test(uri) ? [...uris.keys()].filter((root) => root.startsWith(`${uri}/`)) : [];
   if (below.length === 0) throw nothingAt(uri);
   const names = new Set(below.map((root) => root.slice(uri.length + 1).split('/', 1)[0] ?? ''));

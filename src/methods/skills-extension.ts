@@ -52,7 +52,7 @@ export function createSkillsExtension(registry: Registry, log: Log): readonly Me
     const rest = all.slice(indexAfter('skills', all, ([root]) => root, cursor));
     const skills: object[] = [];
     for (const [at, [root, { skill }]] of rest.entries()) {
-      if (call.cancellation.aborted) break;
+      if (call.cancellation().aborted) break;
       try {
         skills.push(await readEntry(root, skill, call));
       } catch (error) {
@@ -79,7 +79,8 @@ export function createSkillsExtension(registry: Registry, log: Log): readonly Me
 
 /** Throws a FileError for a skill that cannot have an entry. */
 async function readEntry(root: string, skill: Skill, call: Call) {
-  const { head, files } = await skill.files.manifest(call);
+  const { head: readHead, files } = await skill.files.manifest(call);
+  const head = readHead();
   const parsed = v.safeParse(Head, head);
   if (!parsed.success) throw new FileError('refused', `its ${parsed.issues[0].message}`);
   // Hosts compare the two and refuse an entry in which they differ.

@@ -4,10 +4,10 @@
  * (hosts.ts).
  * Always true: equal sets of names have equal spellings; no name is spelled like another, whatever its author chose.
  */
+import { createHash } from 'node:crypto';
 import { SAFE_NAME, SHORT_NAME } from '../limits.ts';
 import type { Prompt, Tool } from '../model.ts';
 import { invalidParams } from '../protocol/index.ts';
-import { hashOf } from '../text.ts';
 
 /** The characters of a safe name; undefined for a client that is shown plain names. */
 export type NameLimit = typeof SAFE_NAME | typeof SHORT_NAME | undefined;
@@ -42,6 +42,11 @@ export function createNameTable<T extends Tool | Prompt>(what: 'tool' | 'prompt'
       return shown(used.find((one) => shown(one).has(name))).get(name);
     },
   };
+}
+
+/** Tells apart texts that would be spelled alike. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 // --- internal ---

@@ -8,16 +8,9 @@
  * - between two notifications of one list are at least DEBOUNCE_MS.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Refreshed, Registry } from '../catalog/registry.ts';
+import type { Registry } from '../catalog/registry.ts';
 import { DEBOUNCE_MS } from '../limits.ts';
-import {
-  encodeNotification,
-  invalidParams,
-  isObject,
-  META,
-  type Method,
-  type NotificationHandler,
-} from '../protocol/index.ts';
+import * as protocol from '../protocol/index.ts';
 import type { Feature } from './lists.ts';
 
 export function createSubscriptions(registry: Registry, features: readonly Feature[]) {
@@ -40,14 +33,12 @@ export function createSubscriptions(registry: Registry, features: readonly Featu
     });
   }
 
-  registry.onRefresh((refreshed) => {
-    const { before, after } = refreshed;
+  registry.onRefresh(({ before, after, reason }) => {
     // Lists wait for the first snapshot, so nobody has seen anything that it could change.
     if (!before || before === after || subscribers.size === 0) return;
     const changed = features.filter((one) => !areSame(one.contents(before), one.contents(after)));
-    const reason = reasonOf(refreshed);
     for (const { wanted, due } of subscribers.values())
-      for (const { name } of changed) if (wanted.includes(name)) due.set(name, reason);
+      for (const { name } of changed) if (wanted.includes(name)) due.set(name, `list changed (${reason})`);
     if (!pause) notifyAll();
   });
 
@@ -62,29 +53,29 @@ export function createSubscriptions(registry: Registry, features: readonly Featu
     }
   }
 
-  const listen: Method = {
+  const listen: protocol.Method = {
     name: 'subscriptions/listen',
     streams: true,
     async run({ notifications }, call) {
-      if (!isObject(notifications)) throw invalidParams('notifications must be an object');
+      if (!protocol.isObject(notifications)) throw protocol.invalidParams('notifications must be an object');
       const wanted = names.filter((name) => notifications[topicOf(name)] === true);
-      const tag = { [META.subscription]: call.id };
+      const tag = { [protocol.META.subscription]: call.id };
       // A change is found by comparing two snapshots, and the client relies on it once this is acknowledged.
       await registry.ready();
       const accepted = Object.fromEntries(wanted.map((name) => [topicOf(name), true]));
       call.notify('notifications/subscriptions/acknowledged', { _meta: tag, notifications: accepted });
       const send: Send = (method, meta) => call.notify(method, { _meta: { ...tag, ...meta } });
-      await subscribe(call, wanted, send, call.cancellation);
+      await subscribe(call, wanted, send, call.cancellation());
       return { _meta: tag };
     },
   };
 
-  const initialized: NotificationHandler = {
+  const initialized: protocol.NotificationHandler = {
     name: 'notifications/initialized',
     run(_params, session) {
       // Without a handshake before it, it has no effect; nor has it a second time.
       if (!session.handshake || subscribers.has(session)) return;
-      const send: Send = (method, _meta) => session.send(encodeNotification(method, { _meta }));
+      const send: Send = (method, _meta) => session.send(protocol.encodeNotification(method, { _meta }));
       void subscribe(session, names, send, session.ended);
     },
   };
@@ -104,6 +95,7 @@ export function createSubscriptions(registry: Registry, features: readonly Featu
 // --- internal ---
 
 type ListName = Feature['name'];
+type Contents = ReturnType<Feature['contents']>;
 type Send = (method: string, meta: object) => void;
 
 interface Subscriber {
@@ -114,21 +106,10 @@ interface Subscriber {
   end(): void;
 }
 
-/** Item by item: `isDeepStrictEqual` of ten thousand rows takes ten times as long. */
-function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
-  const isSame = (one: unknown, at: number): boolean => {
-    const other = others[at];
-    if (Array.isArray(one) && Array.isArray(other)) return areSame(one, other);
-    return one === other || isDeepStrictEqual(one, other);
-  };
+/** Row by row: `isDeepStrictEqual` of ten thousand texts takes ten times as long. */
+function areSame(some: Contents, others: Contents): boolean {
+  const isSame = (one: string | object, at: number) => one === others[at] || isDeepStrictEqual(one, others[at]);
   return some.length === others.length && some.every(isSame);
 }
 
 const topicOf = (name: ListName) => `${name}ListChanged`;
-
-/** "2 added, 1 removed (watch)" */
-function reasonOf({ change: { added, changed, removed }, reason }: Refreshed): string {
-  const counts = Object.entries({ added, changed, removed }).filter(([, count]) => count > 0);
-  const what = counts.map(([word, count]) => `${count} ${word}`).join(', ');
-  return `${what || 'list changed'} (${reason})`;
-}

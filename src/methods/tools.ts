@@ -57,7 +57,7 @@ export function createTools(
     methods: [list, callTool],
     contents: ({ names, tools }) => [
       // Everything that our own definitions are made from.
-      ...(listsSkills ? names.visible.map(({ id, skill }) => [id, skill.description, skill.location]) : []),
+      ...(listsSkills ? names.visible.map(({ id, skill }) => `${id}\n${skill.location}\n${skill.description}`) : []),
       ...tools.map(({ definition }) => definition),
     ],
     instructionsFor: (client) => instructionsFor((name) => ours.spell(name, profileOf(client).nameLimit)),

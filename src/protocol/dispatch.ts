@@ -129,7 +129,7 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
   const { incoming, session, exchange, onFault } = context;
   const { id, params } = request;
   if (session.calls.has(id)) return errorReply(id, invalidRequest('this id is still in flight'));
-  const controller = new CallController();
+  const controller = new AbortController();
   session.calls.set(id, controller);
   const isWanted = () => session.calls.get(id) === controller;
   const notify = (name: string, body: object) => {
@@ -145,7 +145,7 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
     const peer = era.open(request, session, incoming.readHeader);
     const method = era.methods.get(request.method);
     if (!method) throw methodNotFound(request.method);
-    const call: Call = Object.assign(controller, { id, params, peer, session, notify });
+    const call: Call = { id, params, peer, session, cancellation: () => controller.signal, notify };
     const result = await method.run(params, call);
     return isWanted() ? era.seal(id, result, method) : undefined;
   } catch (error) {
@@ -156,12 +156,5 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
   } finally {
     // After it was cancelled, another call may have the id.
     if (isWanted()) session.calls.delete(id);
-  }
-}
-
-/** A call is its own controller: its signal takes as long to make as a small call to run, and few methods read it. */
-class CallController extends AbortController {
-  get cancellation(): AbortSignal {
-    return this.signal;
   }
 }

@@ -10,14 +10,14 @@ import { type Id, isObject, type Params, type Request } from './json-rpc.ts';
 import { decodeHeader, HEADERS, META, metaOf, NAME_PARAMS } from './meta.ts';
 import type { Client, Peer, ReadHeader, Session } from './session.ts';
 
-/** A request while it runs. `cancellation` is made when it is first read: hand the call itself on, not a copy of it. */
+/** A request while it runs. */
 export interface Call {
   readonly id: Id;
   readonly params: Params;
   readonly peer: Peer;
   readonly session: Session;
-  /** Fires when the client no longer wants the answer. */
-  readonly cancellation: AbortSignal;
+  /** Fires when the client no longer wants the answer. Made when it is asked for: it takes as long as a small call. */
+  readonly cancellation: () => AbortSignal;
   /** Sends a notification that belongs to this call, before its answer; nothing once the call is cancelled. */
   readonly notify: (method: string, params: object) => void;
 }

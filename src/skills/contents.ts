@@ -11,7 +11,7 @@ import { createPacer } from '../files/pace.ts';
 import { changing, FileError, readInside, resolveInside, withFileErrors } from '../files/read.ts';
 import { identityOf, isSkipped } from '../files/stat.ts';
 import { MAX_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../limits.ts';
-import type { Manifest, ManifestFile, SkillChild, SkillFiles } from '../model.ts';
+import type { Manifest, SkillChild, SkillFiles } from '../model.ts';
 import { compare } from '../text.ts';
 import { frontMatterOf } from './front-matter.ts';
 import { SKILL_FILE } from './roots.ts';
@@ -47,7 +47,7 @@ export class LocalFiles implements SkillFiles {
   async manifest(): Promise<Manifest> {
     const look = () => identityOf(resolveInside(this.#directory, '').stats);
     const before = look();
-    const files: ManifestFile[] = [];
+    const files: { path: string; size: number; digest: string }[] = [];
     let head: Buffer | undefined;
     for (const path of await this.#findFiles()) {
       await pace();
@@ -60,13 +60,7 @@ export class LocalFiles implements SkillFiles {
     if (look() !== before) throw changing();
     const skillFile = head;
     if (!skillFile) throw new FileError('missing', 'it has no SKILL.md of its own');
-    return {
-      files,
-      /** Parsed, and perhaps refused, only when it is wanted: copies are compared by their files alone. */
-      get head() {
-        return frontMatterOf(skillFile);
-      },
-    };
+    return { files, head: () => frontMatterOf(skillFile) };
   }
 
   /** The paths of all files, sorted. */

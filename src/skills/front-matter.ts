@@ -44,21 +44,24 @@ export function readHead(bytes: Buffer): HeadReading {
   };
 }
 
-/** The lines between the first `---` and the next, with LF endings, and the number of the first; or why there are none. */
-export function cutHead(bytes: Buffer): { readonly block: string; readonly line: number } | { readonly why: string } {
-  const [, before, lines = '', closing] = HEAD.exec(bytes.toString('utf8', 0, MAX_VIEW)) ?? [];
+/** The lines between the first `---` and the next, with LF endings, the number of the first, and where the body begins. */
+export function cutHead(bytes: Buffer): { why: string } | { block: string; line: number; end: number } {
+  // One character for each byte: what is searched for is ASCII, places in the text are those of the bytes, and a file is
+  // decoded only as far as it is needed.
+  const [whole = '', before, lines = '', closing] = HEAD.exec(bytes.toString('latin1', 0, MAX_VIEW)) ?? [];
   if (before === undefined) return { why: 'there is no front matter' };
   if (lines.length > MAX_HEAD || (closing === undefined && bytes.length > MAX_VIEW))
-    return { why: `front matter has no end within ${MAX_HEAD} characters` };
+    return { why: `front matter has no end within ${MAX_HEAD} bytes` };
   if (closing === undefined) return { why: 'front matter is not closed' };
-  if (TOO_BLANK.test(lines)) return { why: `front matter has over ${MAX_BLANK} blanks in a row` };
-  return { block: lines.replace(/\r\n?/g, '\n'), line: before.split(/\r\n|\r|\n/).length };
+  const block = bytes.toString('utf8', before.length, before.length + lines.length).replace(/\r\n?/g, '\n');
+  if (TOO_BLANK.test(block)) return { why: `front matter has over ${MAX_BLANK} blanks in a row` };
+  return { block, line: before.split(/\r\n|\r|\n/).length, end: whole.length };
 }
 
 /** The text after the front matter. */
-export function bodyOf(text: string): string {
-  const [whole = '', , , closing] = HEAD.exec(text.slice(0, MAX_VIEW)) ?? [];
-  return closing === undefined ? text : text.slice(whole.length);
+export function bodyOf(bytes: Buffer): string {
+  const cut = cutHead(bytes);
+  return bytes.toString('utf8', 'why' in cut ? 0 : cut.end);
 }
 
 /**
@@ -69,9 +72,9 @@ export function frontMatterOf(bytes: Buffer): Fields {
   const refusal = (why: string) => new FileError('refused', `its front matter ${why}`);
   const cut = cutHead(bytes);
   if ('why' in cut) throw refusal(`cannot be found: ${cut.why}`);
-  const { block } = cut;
+  const { block, end } = cut;
   // `cutHead` also accepts lines before the block, a closing line of dots, and lone carriage returns; hosts do not.
-  const plain = bytes.toString().replace(/^\ufeff|\r(?=\n)/g, '');
+  const plain = bytes.toString('utf8', 0, end).replace(/^\ufeff|\r(?=\n)/g, '');
   if (!plain.startsWith(`---\n${block}---`)) throw refusal('is not enclosed in two lines of three dashes');
   if (/[\ufffd\ufdd0]/.test(block)) throw refusal('is not UTF-8');
   // js-yaml reads a tab as indentation of no width, and merges keys at `<<`; other parsers do not.
@@ -104,16 +107,16 @@ const SkillHead = v.object({
 
 // It looks at each run of blanks once.
 const TOO_BLANK = new RegExp(`(?<!\\s)\\s{${MAX_BLANK}}`);
-// Bytes of a file that are searched for the end of its front matter: a character has at most four.
-const MAX_VIEW = 4 * MAX_HEAD;
+// Bytes of a file that are searched for the end of its front matter, with the lines before it.
+const MAX_VIEW = 2 * MAX_HEAD;
 // Every text matches these patterns in one way at most, or matching could take exponential time.
 const BREAK = '(?:\\r\\n|\\n|\\r(?!\\n))';
 // A line before the front matter: a comment, the opening of a code fence around the whole file, or blank.
 const BEFORE = `(?:<!--[^\\r\\n]{0,600}-->[ \\t]{0,80}|\`\`\`[a-z]{0,20}|[ \\t]{0,80})${BREAK}`;
 const CLOSING = `(?:---|\\.\\.\\.)[ \\t]*(?:${BREAK}|$)`;
-/** The groups: what is before the block, the block, and the closing line if there is one. */
+/** For bytes. The groups: what is before the block, the block, and the closing line if there is one. */
 const HEAD = new RegExp(
-  `^(\\ufeff?(?:${BEFORE}){0,20}---[ \\t]*${BREAK})((?:(?!${CLOSING})[^\\r\\n]*${BREAK})*)(${CLOSING})?`,
+  `^((?:\\xef\\xbb\\xbf)?(?:${BEFORE}){0,20}---[ \\t]*${BREAK})((?:(?!${CLOSING})[^\\r\\n]*${BREAK})*)(${CLOSING})?`,
 );
 
 // Its types describe a default export that its CommonJS form does not have under Node's resolution.

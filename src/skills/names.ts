@@ -6,8 +6,8 @@
  */
 import leven from 'leven';
 import { createPacer } from '../files/pace.ts';
-import { MAX_COMPARED, MAX_EDITS, MAX_REPORTED, MAX_SUGGESTIONS } from '../limits.ts';
-import type { ListedSkill, Names, Problem, Skill } from '../model.ts';
+import { MAX_COMPARED, MAX_EDITS, MAX_SUGGESTIONS } from '../limits.ts';
+import type { ListedSkill, Names, Skill } from '../model.ts';
 import { composed, visibleLine } from '../text.ts';
 
 /** The form in which names are compared: without case, outer blanks, invisible characters, or Unicode's other spellings. */
@@ -24,10 +24,7 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   const pace = createPacer();
   /** By directory. */
   const entries = new Map<string, Entry>();
-  const originalOf = (entry: Entry) => {
-    const original = copies.get(entry.skill);
-    return (original && entries.get(original.place)) ?? entry;
-  };
+  const originalOf = (entry: Entry) => entries.get(copies.get(entry.skill)?.place ?? '') ?? entry;
   const { byId, claim, claimNumber } = createIds();
   /** What a name means that is no full id. */
   const byName = new Map<string, Entry[]>();
@@ -37,19 +34,18 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
     if (!group) byName.set(key, [original]);
     else if (isRival(group[0], skill, entry) && !group.includes(original)) group.push(original);
   };
-  /** Whether a name means this skill too. Of a provider it means the first, which has the plain id. */
+  /** Whether a name means this skill too: the first of each provider, which has the plain id; plugins only without those. */
   const isRival = (first: Entry | undefined, skill: Skill, entry: Entry) => {
     if (!first || !isOwn(first.skill)) return !isOwn(skill);
     const hasPlainId = byId.get(nameKey(fullIdsOf(skill)[0])) === entry;
     return isOwn(skill) && hasPlainId && !UNIVERSAL.includes(first.skill.provider);
   };
   for (const skill of skills) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     const entry = entries.get(skill.place) ?? { id: '', skill, isShadowed: false };
     entries.set(skill.place, entry);
     for (const id of fullIdsOf(skill)) claim(id, entry);
-    add(skill.key, skill, entry);
+    add(nameKey(skill.name), skill, entry);
     // `claude:pdf` is a short name of the skill `pdf` in one of claude's plugins.
     if (skill.plugin) add(nameKey(`${skill.provider}:${skill.name}`), skill, entry);
   }
@@ -61,27 +57,20 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   };
 
   const listed: ListedSkill[] = [];
-  /** The ids of the skills that do not load by the name they were given. */
-  const losers = new Map<string, string[]>();
   for (const entry of entries.values()) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     const { skill } = entry;
     const original = originalOf(entry);
     const inProject = skill.location === 'global' && byId.get(nameKey(`${skill.provider}@project:${skill.name}`));
     entry.isShadowed = inProject ? originalOf(inProject) !== original : false;
-    const found = find(skill.key);
-    const isMeant = found.length === 1 && found[0] === entry;
-    entry.id = isMeant && isOwn(skill) ? skill.name : visibleLine(entry.id);
-    if (original !== entry) continue;
-    listed.push(entry);
-    if (!isMeant && isOwn(skill)) append(losers, skill.key, entry.id);
+    const [meant, ...others] = find(nameKey(skill.name));
+    if (meant === entry && others.length === 0 && isOwn(skill)) entry.id = skill.name;
+    if (original === entry) listed.push(entry);
   }
   const visible = listed.filter(({ isShadowed }) => !isShadowed);
   return {
     listed,
     visible,
-    problems: Array.from(losers, ([key, ids]) => rivalry(key, find(key), ids)),
     resolve(name) {
       const key = nameKey(name);
       const found = find(key);
@@ -117,14 +106,10 @@ const UNIVERSAL = ['custom', 'agents'];
 /** Whether it is in a directory of the user or project, and not part of a plugin or an upstream server. */
 const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
 
-/** What tells apart two skills of one name and owner. */
-const scopeOf = ({ plugin, location }: Skill) => plugin?.marketplace ?? location;
-
 /** `claude:pdf` and `claude@global:pdf`; of a plugin `docs:pdf`, `docs@market:pdf` and `claude:docs:pdf`. */
-function fullIdsOf(skill: Skill): readonly [plain: string, scoped: string, ...more: string[]] {
-  const { name, provider, plugin } = skill;
+function fullIdsOf({ name, provider, plugin, location }: Skill): readonly [plain: string, ...more: string[]] {
   const owner = plugin?.name ?? provider;
-  const [plain, scoped] = [`${owner}:${name}`, `${owner}@${scopeOf(skill)}:${name}`];
+  const [plain, scoped] = [`${owner}:${name}`, `${owner}@${plugin?.marketplace ?? location}:${name}`];
   return plugin ? [plain, scoped, `${provider}:${plain}`] : [plain, scoped];
 }
 
@@ -140,34 +125,24 @@ function createIds() {
     return true;
   };
   const claimNumber = (entry: Entry): void => {
-    const [plain, scoped] = fullIdsOf(entry.skill);
-    const holder = byId.get(nameKey(plain));
-    const base = holder && scopeOf(holder.skill) === scopeOf(entry.skill) ? plain : scoped;
+    const [plain] = fullIdsOf(entry.skill);
     // Without a counter, the thousandth skill of a name would try a thousand numbers.
-    let count = counters.get(base) ?? 2;
-    while (!claim(`${base}#${count}`, entry)) count++;
-    counters.set(base, count + 1);
+    let count = counters.get(plain) ?? 2;
+    while (!claim(`${plain}#${count}`, entry)) count++;
+    counters.set(plain, count + 1);
   };
   return { byId, claim, claimNumber };
 }
 
-function append(lists: Map<string, string[]>, key: string, id: string): void {
-  if (!lists.get(key)?.push(id)) lists.set(key, [id]);
-}
-
-/** `found`: what the name means. `ids`: of the skills that do not load by it. */
-function rivalry(key: string, found: readonly ListedSkill[], ids: readonly string[]): Problem {
-  const rest = ids.length - MAX_REPORTED;
-  const shown = [...ids.slice(0, MAX_REPORTED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
-  const what = found.length > 1 ? `is ambiguous: ${shown}` : `means ${found[0]?.skill.file}, which shadows ${shown}`;
-  return { where: `name "${key}"`, what, hint: 'Use a full name, or exclude all but one of them.', mild: true };
+function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  if (!lists.get(key)?.push(item)) lists.set(key, [item]);
 }
 
 /** By ids and by names; a word with a prefix is also looked for without it. */
 function nearIds(key: string, visible: readonly ListedSkill[]): readonly string[] {
   const spellings = new Map<string, string[]>();
   for (const { id, skill } of visible)
-    for (const spelling of new Set([nameKey(id), skill.key])) append(spellings, spelling, id);
+    for (const spelling of new Set([nameKey(id), nameKey(skill.name)])) append(spellings, spelling, id);
   const words = new Set([key, key.slice(key.lastIndexOf(':') + 1)]);
   const near = [...words].flatMap((word) => nearest(word, [...spellings.keys()]));
   return [...new Set(near.flatMap((spelling) => spellings.get(spelling) ?? []))].slice(0, MAX_SUGGESTIONS);

@@ -9,14 +9,13 @@
 import type { Stats } from 'node:fs';
 import { sep } from 'node:path';
 import { createPacer } from '../files/pace.ts';
-import { changing, type FileContent, FileError, readInside, readStable, withFileErrors } from '../files/read.ts';
+import { changing, FileError, readInside, readStable, withFileErrors } from '../files/read.ts';
 import { changedWithin, lookAt, realPathOf, sameVersion, type Version } from '../files/stat.ts';
 import { MAX_SKILL_BYTES, MAX_TEXT_HELD, RECENT_MS, SETTLE_MS } from '../limits.ts';
 import type { Problem, Skill, WatchedDirectory } from '../model.ts';
 import { counted } from '../text.ts';
 import { LocalFiles } from './contents.ts';
 import { readHead } from './front-matter.ts';
-import { nameKey } from './names.ts';
 import { type Root, SKILL_FILE } from './roots.ts';
 import { type Visit, walkRoot } from './walk.ts';
 
@@ -44,15 +43,14 @@ export function createScanner(): (roots: readonly Root[]) => Promise<Scan> {
       const before = memory.get(key);
       const now = new Map<string, Found>();
       next.set(key, now);
-      for (const visit of await walkRoot(root, (path) => before?.get(path)?.visit, problems, pace)) {
+      for (const visit of await walkRoot(root, (path) => before?.get(path)?.visit, problems)) {
+        await pace();
         const known = before?.get(visit.path);
         // Behind a link there may be another directory now.
         const last = visit.skill && known?.visit.real === visit.real ? known.entry : undefined;
         const found: Found = { visit, entry: last };
         now.set(visit.path, found);
         if (visit.skill === undefined) continue;
-        const rest = pace();
-        if (rest) await rest;
         const look = last && lookAt(visit.real + sep + SKILL_FILE);
         if (last?.version && look && sameVersion(last.version, look)) held += lengthOf(last);
         else due.push({ root, found, look, isSettling: look !== undefined && changedWithin(look, SETTLE_MS) });
@@ -61,8 +59,7 @@ export function createScanner(): (roots: readonly Root[]) => Promise<Scan> {
     if (due.some(({ isSettling }) => isSettling)) await new Promise((done) => setTimeout(done, SETTLE_MS));
     let leftOut = 0;
     for (const one of due) {
-      const rest = pace();
-      if (rest) await rest;
+      await pace();
       const entry = readEntry(one);
       const hasRoom = held + lengthOf(entry) <= MAX_TEXT_HELD;
       // What is left out is read again at the next scan.
@@ -130,7 +127,7 @@ function readEntry({ root, found: { visit, entry: known }, look }: Due): Entry {
     const { provider, location, plugin } = root;
     const place = { root: root.directory, directory: visit.path, file, place: visit.identity };
     const files = new LocalFiles(visit.real);
-    const skill = { name, key: nameKey(name), description, provider, location, plugin, ...place, bytes, files };
+    const skill = { name, description, provider, location, plugin, ...place, bytes, files };
     return { version, skill, problem };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
@@ -141,7 +138,7 @@ function readEntry({ root, found: { visit, entry: known }, look }: Due): Entry {
   }
 }
 
-function readFile({ real, skill }: Visit): FileContent {
+function readFile({ real, skill }: Visit) {
   if (skill !== 'plain') return readInside(real, SKILL_FILE, MAX_SKILL_BYTES);
   const content = readStable(real + sep + SKILL_FILE, MAX_SKILL_BYTES, 'refuse');
   // The directory, or one above it, may have been replaced by a link since it was listed. For a plain file one look after

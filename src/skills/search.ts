@@ -19,12 +19,7 @@ export interface Hit {
 }
 
 /** The number of all hits, and the best ones up to the limit. An upstream skill is found by its name and description. */
-export async function searchSkills(
-  listed: readonly ListedSkill[],
-  query: string,
-  limit: number,
-  cancellation?: AbortSignal,
-): Promise<{ readonly total: number; readonly hits: readonly Hit[] }> {
+export async function searchSkills(listed: readonly ListedSkill[], query: string, limit: number) {
   const all = nameKey(query)
     .split(' ')
     .filter((word) => word !== '');
@@ -32,15 +27,13 @@ export async function searchSkills(
   const pace = createPacer();
   const found: { readonly listed: ListedSkill; readonly name: string; readonly rank: number }[] = [];
   for (const one of listed) {
-    const rest = pace();
-    if (rest) await rest;
-    if (cancellation?.aborted) break;
+    await pace();
     const rank = rankOf(one.skill, words);
     if (rank !== undefined) found.push({ listed: one, name: one.skill.name, rank });
   }
   // Ids are compared last: equal skills and queries give equal hits, whatever the order of the skills.
   found.sort((a, b) => a.rank - b.rank || compare(a.name, b.name) || compare(a.listed.id, b.listed.id));
-  const hitOf = (one: ListedSkill) => ({ listed: one, score: all.length, excerpt: excerptOf(one.skill, words) });
+  const hitOf = (one: ListedSkill): Hit => ({ listed: one, score: all.length, excerpt: excerptOf(one.skill, words) });
   return { total: found.length, hits: found.slice(0, limit).map((match) => hitOf(match.listed)) };
 }
 
@@ -57,7 +50,7 @@ export function installName({ directory }: Skill): string {
 
 // --- internal ---
 
-const bodyTextOf = ({ bytes }: Skill) => (bytes ? bodyOf(bytes.toString()) : '');
+const bodyTextOf = ({ bytes }: Skill) => (bytes ? bodyOf(bytes) : '');
 
 const folded = (text: string) => composed(text).toLowerCase();
 
@@ -87,16 +80,9 @@ function excerptOf(skill: Skill, words: readonly string[]): string {
 
 function windowAround(text: string, at: number): string {
   const start = Math.max(0, Math.min(at - EXCERPT / 4, text.trimEnd().length - EXCERPT));
-  return visibleLine(text.slice(boundaryAt(text, start), boundaryAt(text, start + EXCERPT)));
-}
-
-// Longer than any emoji sequence; a text may be nothing but combining marks.
-const LONGEST_CHARACTER = 32;
-
-/** The beginning of the character at a place: an accent or a part of an emoji alone would be another character. */
-function boundaryAt(text: string, at: number): number {
-  const from = Math.max(0, at - LONGEST_CHARACTER);
-  const near = new Intl.Segmenter('en').segment(text.slice(from, at + LONGEST_CHARACTER));
-  const character = near.containing(at - from);
-  return character ? from + character.index : text.length;
+  const characters = [...new Intl.Segmenter('en').segment(text.slice(start, start + EXCERPT))];
+  // The window may begin and end inside a character: an accent or a part of an emoji alone would be another one.
+  if (start > 0) characters.shift();
+  if (start + EXCERPT < text.length) characters.pop();
+  return visibleLine(characters.map(({ segment }) => segment).join(''));
 }

@@ -6,7 +6,7 @@
  */
 import { sep } from 'node:path';
 import { createPacer } from '../files/pace.ts';
-import { MAX_SEGMENTS, MAX_URI } from '../limits.ts';
+import { MAX_SEGMENTS } from '../limits.ts';
 import type { ListedSkill, Skill, Snapshot } from '../model.ts';
 import { compare } from '../text.ts';
 
@@ -25,14 +25,13 @@ export async function assignUris(listed: readonly ListedSkill[]): Promise<Readon
   const choose = createChooser();
   const roots = new Map<ListedSkill, string>();
   const assign = (one: ListedSkill): string => {
-    const outer = outerOf(one.skill, byDirectory);
-    const root = roots.get(one) ?? (outer ? assign(outer) + pathBetween(outer.skill, one.skill) : choose(one));
+    const found = outerOf(one.skill, byDirectory);
+    const root = roots.get(one) ?? (found ? assign(found.outer) + found.path : choose(one));
     roots.set(one, root);
     return root;
   };
   for (const one of listed) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     assign(one);
   }
   await pace();
@@ -47,12 +46,10 @@ export function uriOf(root: string, path: string): string {
 
 /** The skill of a URI, and the path in it; undefined when no skill has it, or the path is not a plain path. */
 export function skillPathAt({ uris }: Pick<Snapshot, 'uris'>, uri: string): SkillPath | undefined {
-  if (!uri.startsWith(SCHEME) || uri.length > MAX_URI) return undefined;
-  const segments = uri
-    .slice(SCHEME.length)
-    .split('/', MAX_SEGMENTS + 1)
-    .map(decodeSegment);
-  if (segments.length > MAX_SEGMENTS) return undefined;
+  if (!uri.startsWith(SCHEME)) return undefined;
+  const parts = uri.slice(SCHEME.length).split('/', MAX_SEGMENTS + 1);
+  if (parts.length > MAX_SEGMENTS) return undefined;
+  const segments = parts.map(decodeSegment);
   const encoded = segments.map(encodeSegment);
   // From the longest prefix: a file belongs to the innermost skill.
   for (let length = segments.length; length > 0; length--) {
@@ -92,40 +89,31 @@ function decodeSegment(text: string): string {
   }
 }
 
-/** The directory of an upstream skill is a URI, which its server has chosen: one with too many levels is not used. */
-const isUri = ({ directory }: Skill) =>
-  directory.startsWith(SCHEME) && directory.split('/', MAX_SEGMENTS + 1).length <= MAX_SEGMENTS;
-
-/** The nearest skill around this one, of the same root. */
-function outerOf(skill: Skill, byDirectory: ReadonlyMap<string, ListedSkill>): ListedSkill | undefined {
-  const { root, directory } = skill;
-  const separator = isUri(skill) ? '/' : sep;
+/** The nearest skill around this one, of the same root, and the way from there. */
+function outerOf({ root, directory, location }: Skill, byDirectory: ReadonlyMap<string, ListedSkill>) {
+  // The directory of an upstream skill is a URI.
+  const [separator, isUri] = location === 'mcp' ? ['/', true] : [sep, false];
   let end = directory.lastIndexOf(separator);
   for (let level = 0; end >= root.length && level < MAX_SEGMENTS; level++) {
     const outer = byDirectory.get(directory.slice(0, end));
-    if (outer?.skill.root === root) return outer;
+    const path = directory.slice(end + 1);
+    if (outer?.skill.root === root) return { outer, path: isUri ? `/${path}` : uriOf('', path.replaceAll(sep, '/')) };
     end = directory.lastIndexOf(separator, end - 1);
   }
   return undefined;
 }
 
-function pathBetween(outer: Skill, inner: Skill): string {
-  const path = inner.directory.slice(outer.directory.length + 1);
-  return isUri(inner) ? `/${path}` : uriOf('', path.replaceAll(sep, '/'));
-}
-
 /** Gives the shortest URI that is free, to a skill that is not inside another one. */
 function createChooser() {
-  const taken = new Set<string>();
-  /** The URIs above those. */
-  const above = new Set<string>();
+  /** By URI: whether it is that of a skill, or above one. */
+  const used = new Map<string, 'skill' | 'above'>();
   const counters = new Map<string, number>();
 
   const take = (root: string): boolean => {
     const parents = parentsOf(root);
-    if (taken.has(root) || above.has(root) || parents.some((parent) => taken.has(parent))) return false;
-    taken.add(root);
-    for (const parent of parents) above.add(parent);
+    if (used.has(root) || parents.some((parent) => used.get(parent) === 'skill')) return false;
+    used.set(root, 'skill');
+    for (const parent of parents) used.set(parent, 'above');
     return true;
   };
 
@@ -134,14 +122,13 @@ function createChooser() {
     const name = ownSegment(skill.name);
     const between = skill.plugin?.name ?? (isShadowed ? 'global' : undefined);
     const stem = between === undefined ? top : `${top}/${ownSegment(between)}`;
-    const wanted = isUri(skill) && skill.directory.startsWith(`${top}/`) ? skill.directory : `${stem}/${name}`;
-    if (take(wanted)) return wanted;
+    if (take(`${stem}/${name}`)) return `${stem}/${name}`;
     // When a skill is called like the plugin, or `global`, all URIs below its own are those of its files.
-    const base = taken.has(stem) ? top : stem;
+    const base = used.get(stem) === 'skill' ? top : stem;
     // Without a counter, the thousandth skill of a name would try a thousand numbers.
-    let count = Math.max(Number(/#(\d{1,9})$/.exec(id)?.[1] ?? 2), counters.get(wanted) ?? 2);
+    let count = Math.max(Number(/#(\d{1,9})$/.exec(id)?.[1] ?? 2), counters.get(`${base}/${name}`) ?? 2);
     while (!take(`${base}/${count}/${name}`)) count++;
-    counters.set(wanted, count + 1);
+    counters.set(`${base}/${name}`, count + 1);
     return `${base}/${count}/${name}`;
   };
 }

@@ -7,7 +7,7 @@
  */
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { dirname, sep } from 'node:path';
-import type { Pacer } from '../files/pace.ts';
+import { createPacer } from '../files/pace.ts';
 import { FileError, withFileErrors } from '../files/read.ts';
 import * as stat from '../files/stat.ts';
 import { MAX_DEPTH, MAX_DIRECTORIES, RECENT_MS } from '../limits.ts';
@@ -34,12 +34,8 @@ interface Step {
 }
 
 /** `known`: what the last walk gave for a path. */
-export async function walkRoot(
-  root: Root,
-  known: (path: string) => Visit | undefined,
-  problems: Problem[],
-  pace: Pacer,
-): Promise<readonly Visit[]> {
+export async function walkRoot(root: Root, known: (path: string) => Visit | undefined, problems: Problem[]) {
+  const pace = createPacer();
   const visits: Visit[] = [];
   const places = new Set<string>();
   const visit = createVisitor(root, problems);
@@ -47,8 +43,7 @@ export async function walkRoot(
   let isTooDeep = false;
   // The queue grows while it is walked.
   for (const step of queue) {
-    const rest = pace();
-    if (rest) await rest;
+    await pace();
     if (visits.length === MAX_DIRECTORIES) {
       const what = `has over ${MAX_DIRECTORIES} directories; the rest is left out`;
       problems.push({ where: root.directory, what, hint: DEEPER });

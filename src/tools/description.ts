@@ -15,9 +15,8 @@ export function describeSkills(listed: readonly ListedSkill[], view: ToolView, o
   if (describe === 'list') return describePlainly(listed);
   if (describe === 'full') return describeFully(listed, search);
   if (describe === 'auto') {
-    // The entries of thousands of skills need not be made to see that they do not fit.
-    const full = listed.length * SHORTEST_ENTRY > budget ? undefined : describeFully(listed, search);
-    if (full !== undefined && full.length <= budget) return full;
+    const full = describeFully(listed, search);
+    if (full.length <= budget) return full;
     onCompact();
   }
   return describeCompactly(listed, search, budget);
@@ -51,8 +50,6 @@ const entryFor = (name: string, description: string, location: string) => `<skil
 <description>${xml(visibleLine(description))}</description>
 <location>${location}</location>
 </skill>`;
-
-const SHORTEST_ENTRY = entryFor('', '', '').length;
 
 function describePlainly(listed: readonly ListedSkill[]): string {
   const lines = listed.map(({ id, skill }) => `- ${visibleLine(id)}: ${visibleLine(skill.description)}`);

@@ -41,11 +41,10 @@ export function listTool({ cwd }: Settings): Tool {
     const skills: object[] = [];
     let room = MAX_BODIES;
     for (const listed of names.listed) {
-      const rest = pace();
-      if (rest) await rest;
+      await pace();
       const { bytes } = listed.skill;
       if (query !== '' && !mentions(listed.skill, query)) continue;
-      const body = includeBody && bytes ? bodyOf(bytes.toString()) : undefined;
+      const body = includeBody && bytes ? bodyOf(bytes) : undefined;
       room -= body?.length ?? 0;
       if (room < 0) return failure('The texts of these skills are too long for one result. Give a query.');
       found.push(listed);

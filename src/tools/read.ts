@@ -12,7 +12,7 @@ import type { SkillFiles, Tool } from '../model.ts';
 import type { Call } from '../protocol/index.ts';
 import { contentOf, textOf } from '../skills/contents.ts';
 import { isPlainSegment, uriOf } from '../skills/uris.ts';
-import { echo, oneLine, printable } from '../text.ts';
+import { echo, printable } from '../text.ts';
 import * as own from './tool.ts';
 
 export const ReadInput = v.strictObject({
@@ -44,9 +44,7 @@ export function readTool({ log }: Settings): Tool {
       } catch (error) {
         if (!(error instanceof FileError)) throw error;
         if (error.kind === 'unreadable') log.error(`cannot read ${path} in ${directory}: ${stackOf(error)}`);
-        return own.failure(
-          `"${echo(asked)}" of skill '${oneLine(listed.id)}' ${await explain(error, files, path, call)}`,
-        );
+        return own.failure(`"${echo(asked)}" of skill '${listed.id}' ${await explain(error, files, path, call)}`);
       }
     }),
   );
@@ -60,7 +58,10 @@ async function explain({ kind, message }: FileError, files: SkillFiles, path: st
   const directory = kind === 'directory' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
   // Where even that cannot be listed, nothing is said of it.
   const children = await files.list(directory, call).catch(() => undefined);
-  const names = own.linesFor(children ?? [], (child) => oneLine(child.name) + (child.kind === 'directory' ? '/' : ''));
+  const names = own.linesFor(
+    children ?? [],
+    (child) => printable(child.name) + (child.kind === 'directory' ? '/' : ''),
+  );
   const place = directory === '' ? 'The skill' : `"${echo(directory)}"`;
   const there = children ? ` ${place} contains: ${names.join(', ') || 'nothing'}.` : '';
   return `${kind === 'directory' ? 'is a directory' : 'does not exist'}.${there}`;

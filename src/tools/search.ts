@@ -7,7 +7,7 @@ import type { Settings } from '../config.ts';
 import { DEFAULT_RESULTS, MAX_QUERY, MAX_RESULTS } from '../limits.ts';
 import type { Tool } from '../model.ts';
 import { searchSkills } from '../skills/search.ts';
-import { counted, echo, oneLine } from '../text.ts';
+import { counted, echo } from '../text.ts';
 import { SUMMARY, summaryOf } from './list.ts';
 import { objectSchema, ownTool, requiredText, requiredTextSchema, skillLine, structured, TEXT } from './tool.ts';
 
@@ -38,12 +38,12 @@ const DESCRIPTION =
 
 export function searchTool({ cwd }: Settings): Tool {
   const form = { name: 'skills.search', title: 'Search Skills', description: DESCRIPTION, inputSchema: INPUT };
-  const tool = ownTool({ ...form, outputSchema: OUTPUT }, SearchInput, async ({ query, limit }, { names }, call) => {
-    const { total, hits } = await searchSkills(names.listed, query, limit, call.cancellation);
+  const tool = ownTool({ ...form, outputSchema: OUTPUT }, SearchInput, async ({ query, limit }, { names }) => {
+    const { total, hits } = await searchSkills(names.listed, query, limit);
     const results = hits.map(({ listed, score, excerpt }) => ({ ...summaryOf(listed, cwd), score, excerpt }));
     const best = hits.length < total ? `; the best ${hits.length}` : '';
     const head = `${counted(total, 'skill')} for "${echo(query)}"${best}`;
-    const lines = hits.map(({ listed, excerpt }) => `${skillLine(listed)}\n  … ${oneLine(excerpt)} …`);
+    const lines = hits.map(({ listed, excerpt }) => `${skillLine(listed)}\n  … ${excerpt} …`);
     return structured([head, ...lines], { query, limit, total, results });
   });
   return { ...tool, isFresh: true };

@@ -10,7 +10,7 @@ import { FileError } from '../files/read.ts';
 import { MAX_SKILL_BYTES } from '../limits.ts';
 import type { ListedSkill, Tool, ToolOutcome } from '../model.ts';
 import { type Call, EncodedResult, isObject } from '../protocol/index.ts';
-import { counted, oneLine, printable } from '../text.ts';
+import { counted, printable } from '../text.ts';
 import { describeSkills } from './description.ts';
 import { failure, objectSchema, ownTool, requiredText, requiredTextSchema, success, withSkill } from './tool.ts';
 
@@ -70,7 +70,7 @@ async function loadUpstream(listed: ListedSkill, call: Call): Promise<ToolOutcom
     return success(await skillText(listed, call));
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    return failure(`Skill '${oneLine(listed.id)}' cannot be read: ${printable(error.message)}`);
+    return failure(`Skill '${listed.id}' cannot be read: ${printable(error.message)}`);
   }
 }
 

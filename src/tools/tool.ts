@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { MAX_ABOUT, MAX_LINES } from '../limits.ts';
 import type { ListedSkill, Names, Resolution, Snapshot, Tool, ToolOutcome, ToolResult } from '../model.ts';
 import { type Call, invalidParams } from '../protocol/index.ts';
-import { echo, oneLine, shorten } from '../text.ts';
+import { echo, shorten, visibleLine } from '../text.ts';
 
 type Definition = Tool['definition'] & { readonly inputSchema: { readonly properties: object } };
 
@@ -75,11 +75,11 @@ export function withSkill<T>(names: Names, name: string, use: (listed: ListedSki
 function whyNot(name: string, found: Exclude<Resolution, { kind: 'found' }>, { visible }: Names): string {
   const subject = `Skill '${echo(name)}'`;
   if (found.kind === 'ambiguous') {
-    const lines = linesFor(found.ids, (id) => `- ${oneLine(id)}`).join('\n');
+    const lines = linesFor(found.ids, (id) => `- ${id}`).join('\n');
     const fault = `${subject} is ambiguous: ${found.ids.length} skills have that name.`;
     return `${fault}\n\n${lines}\n\nTo load one of them, use the full name.`;
   }
-  const near = found.near.map(oneLine).join(', ');
+  const near = found.near.join(', ');
   return [
     `${subject} not found.`,
     ...(near === '' ? [] : [`Did you mean: ${near}?`]),
@@ -96,7 +96,7 @@ export function linesFor<T>(items: readonly T[], lineFor: (item: T) => string): 
 
 /** The name that loads the skill, and its description. */
 export function skillLine({ id, skill }: ListedSkill): string {
-  return `- ${oneLine(id)}: ${shorten(oneLine(skill.description), MAX_ABOUT)}`;
+  return `- ${id}: ${shorten(visibleLine(skill.description), MAX_ABOUT)}`;
 }
 
 // --- internal ---

@@ -78,11 +78,11 @@ test('the log says what is scanned and found, each refresh by the timer or with 
     ['start', first, `scanning skill directories|${faults}|ready: 2 skills`],
     ['timer', first, 'refresh (timer): no change; 2 skills'],
     ['watch', first, 'debug: refresh (watch): no change; 2 skills'],
-    ['x', { skills: [{ ...b, description: '' }, c] }, 'refresh (x): 1 added, 1 changed, 1 removed; 2 skills'],
-    ['x', first, `${faults}|refresh (x): 1 added, 1 changed, 1 removed; 2 skills`],
-    ['up', 'gone', 'warn: test: could not be refreshed: gone|refresh (up): no skill changed; 2 skills'],
+    ['x', { skills: [{ ...b, description: '' }, c] }, 'refresh (x): changed; 2 skills'],
+    ['x', first, `${faults}|refresh (x): changed; 2 skills`],
+    ['up', 'gone', 'warn: test: could not be refreshed: gone|refresh (up): changed; 2 skills'],
     ['up', 'gone', 'debug: refresh (up): no change; 2 skills'],
-    ['up', { skills: [a, b] }, 'refresh (up): no skill changed; 2 skills'],
+    ['up', { skills: [a, b] }, 'refresh (up): changed; 2 skills'],
   ];
   for (const [reason, given, expected] of steps) {
     state.given = given;
@@ -98,7 +98,10 @@ test('the log says what is scanned and found, each refresh by the timer or with 
 test('--dedupe folds byte-identical copies, as long as they are, and only among skills that are served', async () => {
   let digest = 'x';
   const copy = (owner: string, own: () => string): Skill => {
-    const manifest = async (): Promise<Manifest> => ({ head: {}, files: [{ path: 'a', size: 1, digest: own() }] });
+    const manifest = async (): Promise<Manifest> => ({
+      head: () => ({}),
+      files: [{ path: 'a', size: 1, digest: own() }],
+    });
     return sketch(owner, 'pdf', { bytes: Buffer.from('same'), files: { manifest } as Skill['files'] });
   };
   const skills = [copy('claude', () => 'x'), copy('codex', () => digest)];

@@ -9,7 +9,7 @@ const act = { run: () => ({ content: [] }), get: () => ({}), read: () => ({}), m
 const tool = (server: string) => ({ ...act, server, definition: { name: `${server}:echo`, inputSchema: {} } });
 const resource = (server: string) => ({ ...act, server, definition: { name: 'notes', uri: 'file:///notes' } });
 const EVERYTHING: Contribution = {
-  skills: [sketch('claude', 'pdf'), sketch('codex', 'git'), sketch('up@mcp', 'deploy', { server: 'up' })],
+  skills: [sketch('claude', 'pdf'), sketch('codex', 'git'), sketch('up@mcp', 'deploy')],
   tools: [tool('up'), tool('other')],
   prompts: [{ ...act, server: 'up', definition: { name: 'up:ask' } }],
   resources: [resource('up')],
@@ -57,7 +57,7 @@ test('equal contributions give equal snapshots, with the problems of every step;
   const input = [{ problems: [{ where: '/a', what: 'is bad' }], resources }, { skills }];
   const [a, b] = [await build(input, ['x', 'y', 'up']), await build(input, ['x', 'y', 'up'])];
   assert.deepEqual({ ...a, names: a.names.listed }, { ...b, names: b.names.listed });
-  assert.equal(a.problems.map(({ where }) => where).join(), '/a,filter "y",name "x"');
+  assert.equal(a.problems.map(({ where }) => where).join(), '/a,filter "y"');
   assert.equal([...a.uris.keys()].join(), 'skill://claude/x,skill://codex/x');
   assert.equal((await build(input)).resources.get('file:///notes')?.server, 'up');
 });

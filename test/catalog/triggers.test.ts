@@ -26,7 +26,7 @@ async function start(t: TestContext, options: SkillwireOptions) {
   const reasons: string[] = [];
   registry.onRefresh(({ reason }) => void reasons.push(`${reason} ${state.now}`));
   const stop = startTriggers(registry, [source], settings);
-  await registry.refresh('start');
+  await registry.ready();
   const advance = async (milliseconds: number) => {
     for (const end = state.now + milliseconds; state.now < end; ) {
       state.now += 50;

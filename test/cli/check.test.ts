@@ -112,7 +112,7 @@ test('a path that cannot be checked is a usage error, a directory that cannot be
     ['', 'a path is empty'],
   ] as const) {
     const { status, stderr } = runCommand(tree, ['check', word]);
-    assert.deepEqual([status, stderr], [2, `skillwire: ${why}; see skillwire check --help\n`]);
+    assert.deepEqual([status, stderr], [2, `skillwire: ${why} (see --help)\n`]);
   }
   chmodSync(tree.at('a/shut'), 0);
   const program = startProgram(t, { tree, args: ['check', 'a'], through: WITHOUT_PRIVILEGE });

@@ -24,7 +24,12 @@ test('problems stand below what to do about them, and only those to mend fail', 
   const { status, stdout } = runCommand(tree, ['doctor', '--include', 'nope', '--include', '*']);
   assert.equal(status, 1);
   const problems = stdout.slice(stdout.indexOf('Names that')).replaceAll(tree.path, '.').split('\n');
-  assert.match(problems.slice(0, 4).join('\n'), /^Names that several skills have: 2\n(?: {2}\S.*(?:odd|web).*\n){2}$/);
+  assert.deepEqual(problems.slice(0, 4), [
+    'Names that several skills have: 2',
+    '  name "web": is ambiguous: claude:web, codex:web',
+    '  name "odd": means ./skills/odd/SKILL.md, which shadows codex:odd',
+    '',
+  ]);
   const [title, hint, one, two, ...rest] = problems.slice(4);
   assert.equal(title, 'Problems: 3');
   assert.match(hint ?? '', /^ {2}The file must begin with "---"/);

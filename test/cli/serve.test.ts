@@ -58,7 +58,7 @@ test('an address that cannot or should not be listened on is one line, before an
   for (const [args, line, env] of rows) {
     const { status, stdout, stderr } = runCommand(tree, ['--transport', 'http', ...args], env);
     assert.deepEqual([status, stdout], [2, '']);
-    assert.match(stderr, /^skillwire: [^\n]+; see skillwire --help\n$/);
+    assert.match(stderr, /^skillwire: [^\n]+ \(see --help\)\n$/);
     assert.match(stderr, line);
   }
 });

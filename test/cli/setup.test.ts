@@ -185,7 +185,7 @@ test('a mistake is one line and exit 2', (t) => {
   for (const [args, line] of rows) {
     const { status, stdout, stderr } = run(args);
     assert.deepEqual([status, stdout], [2, ''], args.join(' '));
-    assert.match(stderr, /^skillwire: [^\n]+; see skillwire setup --help\n$/);
+    assert.match(stderr, /^skillwire: [^\n]+ \(see --help\)\n$/);
     assert.match(stderr, line);
   }
   assert.match(run(['codex', '--write'], { HOME: 'relative' }).stderr, /the home directory is not known; set HOME/);

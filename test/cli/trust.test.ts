@@ -13,8 +13,8 @@ test('everything that will be started is shown as the file has it, then recorded
   const { status, stdout, stderr } = runCommand(tree, ['trust']);
   const file = tree.at('.kode.json');
   assert.deepEqual([status, stderr], [0, '']);
-  assert.ok(stdout.startsWith(`With --hub, ${file} starts:\n  one: {\n    "command": "run\\u001b[2J",\n`));
-  for (const part of ['"a b"', '"KEY": "${SECRET}"', '  two: {\n    "url": "http://x"\n  }\n'])
+  assert.ok(stdout.startsWith(`With --hub, ${file} starts:\n{\n  "one": {\n    "command": "run\\u001b[2J",\n`));
+  for (const part of ['"a b"', '"KEY": "${SECRET}"', '  "two": {\n    "url": "http://x"\n  }\n'])
     assert.ok(stdout.includes(part), part);
   assert.ok(stdout.endsWith(`\nTrusted as it is now: ${file}\n`));
   assert.ok(existsSync(tree.at(RECORD)));

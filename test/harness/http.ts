@@ -22,7 +22,7 @@ export async function startHttp(t: TestContext, options: Partial<HttpOptions> = 
       name: 'wait', // Ends when the test says so, or when it is cancelled.
       run: (_, call) =>
         new Promise((done) => {
-          call.cancellation.addEventListener('abort', () => done({}));
+          call.cancellation().addEventListener('abort', () => done({}));
           calls.put({ call, answer: (text) => done({ text }) });
         }),
     },

@@ -1,6 +1,5 @@
 /** Skills that exist in memory only, for tests of what is made of skills. */
 import type { Location, Plugin, Skill } from '../../src/model.ts';
-import { nameKey } from '../../src/skills/names.ts';
 
 let made = 0;
 
@@ -13,7 +12,6 @@ export function sketch(owner: string, name: string, more: Partial<Skill> = {}): 
   const directory = more.directory ?? `/r/${made}`;
   return {
     name,
-    key: nameKey(name),
     description: `About ${name}`,
     provider: plugin ? 'claude' : first,
     location: plugin ? 'plugin' : (scope as Location),

@@ -23,8 +23,7 @@ export async function openTools(
   const registry = createRegistry([createSkillSource(settings), { name: 'more', load: async () => more }], settings);
   const tools = new Map(createOwnTools(settings).map((tool) => [tool.definition.name, tool]));
   const snapshot = await registry.refresh('start');
-  const outcome = async (name: string, args: unknown, on = snapshot) =>
-    tools.get(name)?.run(args, on, { cancellation: new AbortController().signal } as Call);
+  const outcome = async (name: string, args: unknown, on = snapshot) => tools.get(name)?.run(args, on, {} as Call);
   /** The result as a client gets it. */
   const call = async (name: string, args: unknown): Promise<ToolResult & { readonly text: string }> => {
     const given = await outcome(name, args, await registry.refresh('call'));

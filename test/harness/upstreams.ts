@@ -51,7 +51,7 @@ export function callOf(params: object = {}, peer: Partial<Peer> = {}) {
   const cancel = new AbortController();
   const notified: (readonly [string, object])[] = [];
   const call: Call = {
-    ...{ id: 1, params: { ...params }, session: createSession(() => {}), cancellation: cancel.signal },
+    ...{ id: 1, params: { ...params }, session: createSession(() => {}), cancellation: () => cancel.signal },
     peer: { client: undefined, version: undefined, anyStructure: false, ...peer },
     notify: (method, sent) => void notified.push([method, sent]),
   };

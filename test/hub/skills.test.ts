@@ -67,7 +67,7 @@ test('a file is read by skills/get and resources/read; directories and the manif
   assert.deepEqual([names, await outcomeOf(files.list('doc'))], [['a b.md', 'deep'], 'missing']);
   const { head, files: all } = await files.manifest();
   const paths = all === 'dynamic' ? all : all.map(({ path }) => path);
-  assert.deepEqual([head.license, paths, asked], ['MIT', Object.keys(FILES), []]);
+  assert.deepEqual([head().license, paths, asked], ['MIT', Object.keys(FILES), []]);
   await files.read('docs/a b.md', 100);
   assert.deepEqual(asked, ['skills/get skill://acme/pdf/SKILL.md', 'resources/read skill://acme/pdf/docs/a%20b.md']);
   const onDemand = skill({ ...entryOf(), resources: 'dynamic' }).files;

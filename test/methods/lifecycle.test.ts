@@ -14,7 +14,7 @@ test('both eras are told the same about the server; each client is a line of the
   assert.equal(discovered.instructions, greeting.instructions.replaceAll('skills_', 'skills.'));
   await ask('initialize', { protocolVersion: 'v999' });
   const clients = lines.flatMap((line) => /^skillwire: client: (.*)\n/.exec(line)?.[1] ?? []);
-  const modern = `in\\u001b[31m spector 1, protocol ${MODERN_VERSIONS[0]}`;
+  const modern = `in\\u001b[31m\\nspector 1, protocol ${MODERN_VERSIONS[0]}`;
   const unknown = `without a name, protocol ${LEGACY_VERSIONS[0]}`;
   assert.deepEqual(clients, ['codex-mcp-client 1, protocol 2025-06-18', modern, unknown]);
   assert.equal((await ask('initialize', { protocolVersion: 5 })).error.code, -32602);

@@ -45,7 +45,7 @@ test('a client is shown its spelling; any spelling, and the full name of a shado
 
 test('what is no prompt is -32602; a skill that its server cannot give is -32603; without prompts there is no method', async (t) => {
   const read = () => Promise.reject(new FileError('unreadable', 'the server is away'));
-  const away = sketch('far@mcp', 'away', { server: 'far', files: { read } as unknown as SkillFiles });
+  const away = sketch('far@mcp', 'away', { files: { read } as unknown as SkillFiles });
   const { ask } = startServer(t, FILES, {}, { skills: [away] });
   for (const params of [{ name: 'none' }, { name: 'pdf' }, { name: 5 }, {}, { name: 'codex:pdf', arguments: 'x' }])
     assert.equal((await ask('prompts/get', params)).error.code, -32602, JSON.stringify(params));

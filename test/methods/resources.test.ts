@@ -59,7 +59,7 @@ test('a URI is read from its resource, else from the file of a skill as it is no
 test('what cannot be read is an error with the URI, -32603 and logged when it is not the client to blame', async (t) => {
   const failing = (kind: FileError['kind']): Skill => {
     const fail = () => Promise.reject(new FileError(kind, `EACCES: ${kind}`));
-    return sketch('far@mcp', kind, { server: 'far', files: { read: fail, list: fail, manifest: fail } });
+    return sketch('far@mcp', kind, { files: { read: fail, list: fail, manifest: fail } });
   };
   const skills = [failing('unreadable'), failing('changing'), failing('refused')];
   const { tree, ask, lines } = startServer(

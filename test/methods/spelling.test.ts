@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNameTable } from '../../src/methods/spelling.ts';
-import { hashOf } from '../../src/text.ts';
+import { createNameTable, hashOf } from '../../src/methods/spelling.ts';
 import { createRandom } from '../harness/sketch.ts';
 
 const tableOf = (names: readonly string[]) => {

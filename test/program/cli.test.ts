@@ -51,24 +51,24 @@ test('--version and -v print the version', (t) => {
 });
 
 const MISTAKES: readonly (readonly [line: string, message: string])[] = [
-  ['sevre', 'unknown command "sevre"; did you mean serve?; see skillwire --help'],
-  ['help nope', 'unknown command "nope"; see skillwire --help'],
-  ['try pdf', 'unknown command "try"; see skillwire --help'],
-  ['show', 'show needs NAME; see skillwire show --help'],
-  ['show a b', 'unexpected argument "b"; see skillwire show --help'],
-  ['search', 'search needs QUERY...; see skillwire search --help'],
-  ['list -- x', 'unexpected argument "x"; see skillwire list --help'],
-  ['trust FILE', 'unexpected argument "FILE"; see skillwire trust --help'],
-  ['trust --hub', 'trust has no option --hub; see skillwire trust --help'],
-  ['--json', 'serve has no option --json; see skillwire --help'],
-  ['--skil-dir x', 'unknown option --skil-dir; did you mean --skill-dir?; see skillwire --help'],
-  ['--skip-own', 'unknown option --skip-own; see skillwire --help'],
-  ['--import codex', 'unknown option --import; did you mean --port?; see skillwire --help'],
-  ['check --fix', 'unknown option --fix; see skillwire check --help'],
-  ['list --long', 'unknown option --long; see skillwire list --help'],
-  ['setup codex --remove', 'unknown option --remove; see skillwire setup --help'],
-  ['--\u001b[31mred', 'unknown option --\\u001b[31mred; see skillwire --help'],
-  ['a\nb', 'unknown command "a\\nb"; see skillwire --help'],
+  ['sevre', 'unknown command "sevre"; did you mean serve? (see --help)'],
+  ['help nope', 'unknown command "nope" (see --help)'],
+  ['try pdf', 'unknown command "try" (see --help)'],
+  ['show', 'show needs NAME (see --help)'],
+  ['show a b', 'unexpected argument "b" (see --help)'],
+  ['search', 'search needs QUERY... (see --help)'],
+  ['list -- x', 'unexpected argument "x" (see --help)'],
+  ['trust FILE', 'unexpected argument "FILE" (see --help)'],
+  ['trust --hub', 'trust has no option --hub (see --help)'],
+  ['--json', 'serve has no option --json (see --help)'],
+  ['--skil-dir x', 'unknown option --skil-dir; did you mean --skill-dir? (see --help)'],
+  ['--skip-own', 'unknown option --skip-own (see --help)'],
+  ['--import codex', 'unknown option --import; did you mean --port? (see --help)'],
+  ['check --fix', 'unknown option --fix (see --help)'],
+  ['list --long', 'unknown option --long (see --help)'],
+  ['setup codex --remove', 'unknown option --remove (see --help)'],
+  ['--\u001b[31mred', 'unknown option --\\u001b[31mred (see --help)'],
+  ['a\nb', 'unknown command "a\\nb" (see --help)'],
 ];
 test('a mistake is one line on stderr with the nearest right word, and exit 2', (t) => {
   for (const [line, message] of MISTAKES)
@@ -77,7 +77,7 @@ test('a mistake is one line on stderr with the nearest right word, and exit 2', 
   assert.deepEqual(stdio, {
     status: 2,
     stdout: '',
-    stderr: 'skillwire: unknown option --hub; see skillwire-stdio --help\n',
+    stderr: 'skillwire: unknown option --hub (see --help)\n',
   });
 });
 

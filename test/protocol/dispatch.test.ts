@@ -62,7 +62,7 @@ test('a call that is cancelled, running or not, gets no reply and sends nothing 
     slow: (_params, { cancellation, notify }) =>
       new Promise((done) => {
         notify('before', {});
-        cancellation.addEventListener('abort', () => done(notify('after', {}) ?? {}));
+        cancellation().addEventListener('abort', () => done(notify('after', {}) ?? {}));
       }),
   });
   const calls = [sendRaw(call(1, 'slow')), sendRaw(call('1', 'late'), turn), sendRaw(call(2, 'late'), turn)];

@@ -77,10 +77,16 @@ test('front matter that would have to be guessed is refused with a reason', () =
 
 test('the block is found with its line, and the body after it, whatever stands in them', () => {
   const lines = '---x: 1\n--- y: 2\n----: 3\n....: 4\n';
-  for (const end of ['---', '---\n', '---  \t\n# Body\n---\n', '...\n', '---\r\n'])
-    assert.deepEqual(cutHead(Buffer.from(`\n---\nü: “→”\n${lines}${end}`)), { block: `ü: “→”\n${lines}`, line: 3 });
-  assert.equal(bodyOf(`\ufeff---\r\n${BASE}\r\n---\r\n\r\nü\n---\n`), '\r\nü\n---\n');
-  assert.equal(bodyOf(`---\n${BASE}\n`), `---\n${BASE}\n`);
+  for (const [closing, body] of ['---|', '---\n|', '---  \t\n|# Body\n---\n', '...\n|', '---\r\n|ü'].map((end) =>
+    end.split('|'),
+  )) {
+    const bytes = Buffer.from(`\n---\nü: “→”\n${lines}${closing}${body}`);
+    const end = bytes.length - Buffer.byteLength(body ?? '');
+    assert.deepEqual(cutHead(bytes), { block: `ü: “→”\n${lines}`, line: 3, end });
+    assert.equal(bodyOf(bytes), body);
+  }
+  assert.equal(bodyOf(Buffer.from(`\ufeff---\r\n${BASE}\r\n---\r\n\r\nü\n---\n`)), '\r\nü\n---\n');
+  assert.equal(bodyOf(Buffer.from(`---\n${BASE}\n`)), `---\n${BASE}\n`);
 });
 
 const DATE = ['2026', '01', '02'].join('-');

@@ -58,7 +58,7 @@ test('a skill has everything of its root, its directory and its file, byte for b
   const { files, place, ...rest } = skills[0] ?? assert.fail();
   const directory = tree.at('a');
   assert.deepEqual(rest, {
-    ...{ name: 'a', key: 'a', description: 'Über → alles', location: 'custom', ...of },
+    ...{ name: 'a', description: 'Über → alles', location: 'custom', ...of },
     ...{ root: tree.path, directory, file: `${directory}/SKILL.md`, bytes: Buffer.from(text) },
   });
   assert.equal((await files.read('scripts/run.sh', 10)).length, 0);

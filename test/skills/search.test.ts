@@ -73,8 +73,7 @@ test('the score is the number of words, and the total counts beyond the limit', 
   assert.deepEqual([total, hits.map(({ score }) => score)], [4, [2, 2]]);
 });
 
-test('a cancelled search stops, and a long one lets others work', async () => {
-  assert.equal((await searchSkills(SKILLS, 'form', 10, AbortSignal.abort())).total, 0);
+test('a long search lets others work', async () => {
   const bytes = Buffer.from('lorem ipsum '.repeat(10_000));
   const many = Array.from({ length: 500 }, (_, nth) => listed(`s${nth}`, '', { bytes }));
   let turns = 0;

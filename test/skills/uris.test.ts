@@ -22,7 +22,7 @@ claude a = claude/a
 claude a x/a = claude/2/a
 claude a y/a = claude/3/a
 claude@global a = claude/global/a
-claude@global a x/a = claude/global/2/a
+claude@global a x/a = claude/global/4/a
 
 a plugin stands between, and two of one name are numbered
 p@m a = claude/p/a
@@ -50,10 +50,10 @@ claude out = claude/out
 claude other out/another = claude/out/another
 claude in = claude/in
 
-an upstream skill keeps the path that its server gave it, and inner ones continue it
-up@mcp pdf x/pdf = up/x/pdf
-up@mcp pdf y/pdf = up/y/pdf
-up@mcp in y/pdf/a%20b/in = up/y/pdf/a%20b/in
+upstream skills are told apart like others, and inner ones continue the path that their server gave them
+up@mcp pdf x/pdf = up/pdf
+up@mcp pdf y/pdf = up/2/pdf
+up@mcp in y/pdf/a%20b/in = up/2/pdf/a%20b/in
 
 odd names, providers and plugins are encoded, and never mean "up"
 claude Not+Lawful x = claude/Not%20Lawful

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import fs, { readdirSync, statSync, utimesSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock, type TestContext, test } from 'node:test';
-import { createPacer } from '../../src/files/pace.ts';
 import { MAX_DEPTH, MAX_DIRECTORIES } from '../../src/limits.ts';
 import type { Problem } from '../../src/model.ts';
 import type { Root } from '../../src/skills/roots.ts';
@@ -14,7 +13,7 @@ async function walk(tree: Tree, directory: string, more: Partial<Root> = {}, bef
   const root: Root = { directory: tree.at(directory), provider: 'x', location: 'custom', depth: MAX_DEPTH, ...more };
   const problems: Problem[] = [];
   const known = new Map(before.map((one) => [one.path, one]));
-  const visits = await walkRoot(root, (path) => known.get(path), problems, createPacer());
+  const visits = await walkRoot(root, (path) => known.get(path), problems);
   const inTree = (path: string) => path.slice(tree.path.length + 1);
   const skills = visits.filter(({ skill }) => skill).map(({ path }) => inTree(path));
   return { visits, skills, said: problems.map(({ where, what }) => `${inTree(where)}: ${what}`) };

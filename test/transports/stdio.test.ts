@@ -33,10 +33,10 @@ function open({ output, lastMs = 10_000, stop = new AbortController().signal, ru
   const releases: (() => void)[] = [];
   const held: protocol.Method['run'] = (_params, { cancellation }) => {
     state.begun++;
-    cancellation.addEventListener('abort', () => state.cancelled++);
+    cancellation().addEventListener('abort', () => state.cancelled++);
     return new Promise((done) => {
       releases.push(() => done({}));
-      cancellation.addEventListener('abort', () => done({}));
+      cancellation().addEventListener('abort', () => done({}));
     });
   };
   const big = () => ({ begun: state.begun++, text: 'x'.repeat(100_000) });

@@ -51,12 +51,10 @@ export async function serveHttp(dispatcher: Dispatcher, options: HttpOptions): P
   ]);
   const { respond, state } = createRouter(options, handlers);
   const server = createServer({
-    maxHeaderSize: limits.MAX_HEADER_BYTES,
     requestTimeout: limits.REQUEST_MS, // Of the headers too.
     connectionsCheckingInterval: limits.REQUEST_CHECK_MS,
     keepAliveTimeout: limits.IDLE_CONNECTION_MS,
   });
-  server.maxConnections = limits.MAX_CONNECTIONS;
   server.on('request', (request, response) => {
     // A request behind another one on its connection waits: Node tells no response before its turn that the
     // connection is lost.

@@ -33,7 +33,7 @@ test('a session ends with its stream: its calls are cancelled, and its path is 4
   late.flushHeaders();
   await ask(at('/healthz'));
   stream.close();
-  await eventually(() => call.cancellation.aborted, 'the call is cancelled');
+  await eventually(() => call.cancellation().aborted, 'the call is cancelled');
   late.end(JSON.stringify(hello.body));
   const [response] = await once(late, 'response');
   assert.equal(response.resume().statusCode, 404);

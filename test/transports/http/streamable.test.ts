@@ -79,7 +79,7 @@ test('closing the response cancels a modern call, and no call of a session; that
     const { call } = await called();
     call.notify('notifications/progress', {});
     (await asking).close();
-    return call.cancellation;
+    return call.cancellation();
   };
   const alone = await closeResponse(modern('wait'));
   await http.eventually(() => alone.aborted, 'the modern call is cancelled');
