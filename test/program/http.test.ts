@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import { ask, eventually, hello, legacy, modern, openSession, openStream } from '../harness/http.ts';
+import { ask, hello, legacy, modern, openSession, openStream } from '../harness/http.ts';
 import { fileOf } from '../harness/hub.ts';
 import { startWeb } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
@@ -141,7 +141,9 @@ http {
     if (child.exitCode === null) await once(child, 'close');
   });
   const url = `http://127.0.0.1:${port}/mcp`;
-  const health = () => ask(new URL('/healthz', url).href).catch(() => undefined);
-  await eventually(async () => (await health())?.status === 200, 'nginx passes requests on');
-  return url;
+  for (;;) {
+    const health = await ask(new URL('/healthz', url).href).catch(() => undefined);
+    if (health?.status === 200) return url;
+    assert.equal(child.exitCode, null, 'nginx ended');
+  }
 }
