@@ -48,7 +48,7 @@ const FAULTS: readonly (readonly [entry: unknown, reason: RegExp])[] = [
   [{ type: 'ws', url }, /^failed: type must be stdio, sse or http$/],
   [{ url: 'file:///etc/passwd' }, /^failed: url must be an http or https address$/],
   [{ url, headers: { 'Authorization: Bearer s3cr3t': '' } }, /^failed: headers has a name that is not/],
-  [{ command: 'x', timeout: 0 }, /^failed: timeout must be a number from 1 to 2147483647$/],
+  [{ command: 'x', timeout: 0 }, /^failed: timeout must be a whole number from 1 to 2147483647$/],
   [{ command: 'x', include: ['*'.repeat(5)] }, /^failed: include\.0 has a pattern with over 4 stars$/],
   [{ command: 'x', env: { A: 'b ${NONE}' } }, /^failed: env\.A: the variable NONE is not set$/],
   [{ command: '${constructor}' }, /^failed: command: the variable constructor is not set$/],

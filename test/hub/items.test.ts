@@ -43,7 +43,7 @@ test('progress, cancellation, _meta, timeout and annotated arguments reach the o
   assert.deepEqual([options.timeout, options.headers], [7, { 'Mcp-Param-Region': 'eu' }]);
   options.onProgress?.({ progress: 1, progressToken: 7 });
   assert.deepEqual(notified, [['notifications/progress', { progress: 1, progressToken: 'mine' }]]);
-  assert.equal(options.cancellation, call.cancellation);
+  assert.equal(options.cancellation, call.cancellation());
   // A token that is none asks for no progress.
   await echo?.run({}, SNAPSHOT, callOf({ _meta: { progressToken: 1.5 } }).call);
   assert.equal(asked[1]?.[2].onProgress, undefined);

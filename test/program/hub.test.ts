@@ -30,7 +30,10 @@ describe('the hub', { concurrency: 4 }, () => {
     await hub.waitForStderr(/warn: \S+\.kode\.json: its servers are not started, because this project is not trusted/);
     assert.equal((await statesOf(tree)).new.state, 'untrusted');
     const trusted = runCommand(tree, ['trust']);
-    assert.match(trusted.stdout, /^With --hub, \S+\.kode\.json starts.*:\n {2}both: \{[\s\S]*\nTrusted as it is now: /);
+    assert.match(
+      trusted.stdout,
+      /^With --hub, \S+\.kode\.json starts.*:\n\{\n {2}"both": \{[\s\S]*\nTrusted as it is now: /,
+    );
     await hub.waitForTools(has('both:mine', 'new:echo'));
     // Trust is in the content: an edit takes it away again.
     tree.write('.kode.json', fileOf({ new: upstream(listing('other')) }));

@@ -68,7 +68,7 @@ describe('seed 003', { concurrency: 4 }, () => {
       assert.ok(text.includes(`Base directory: ${tree.at(`${place}/git`)}\n`), `${place}: ${text}`);
       const seen = program.stderr().length;
       tree.remove(`${place}/git`);
-      await program.waitForStderr(/1 removed/, seen);
+      await program.waitForStderr(/: changed;/, seen);
     }
     assert.match(await program.skill('git'), /^Skill 'git' not found\./);
   });
