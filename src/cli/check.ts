@@ -10,7 +10,9 @@ import { readStable } from '../files/read.ts';
 import { isSkipped, realPathOrSame } from '../files/stat.ts';
 import { MAX_SKILL_BYTES } from '../limits.ts';
 import { messageOf } from '../log.ts';
+import { readManifest } from '../methods/skills-extension.ts';
 import { isObject, type Params } from '../protocol/index.ts';
+import { LocalFiles } from '../skills/contents.ts';
 import { cutHead, frontMatterOf, readHead, VALID_NAME } from '../skills/front-matter.ts';
 import { SKILL_FILE } from '../skills/roots.ts';
 import { compare, counted, echo, printable, visible } from '../text.ts';
@@ -39,7 +41,7 @@ export async function check(values: CheckValues, words: readonly string[]): Prom
     for (const path of found) if (!files.has(realPathOrSame(path))) files.set(realPathOrSame(path), path);
   }
   for (const path of files.values())
-    for (const one of checkFile(path)) findings.push({ file: relative(cwd, path) || path, ...one });
+    for (const one of await checkFile(path)) findings.push({ file: relative(cwd, path) || path, ...one });
   const countOf = (level: Finding['level']) => findings.filter((one) => one.level === level).length;
   const [errors, warnings] = [countOf('error'), countOf('warning')];
   const output = openOutput(values);
@@ -67,10 +69,9 @@ export function checkText(bytes: Buffer, directory: string): readonly Finding[] 
     const keys = block.split('\n').map((line) => /^["']?([^"':]+)["']?[ \t]*:/.exec(line)?.[1]?.trim());
     const lineOf = (key: string) => first + Math.max(0, keys.indexOf(key));
     return [...findings, ...checkFields(frontMatterOf(bytes), directory, lineOf)];
-  } catch (fault) {
+  } catch {
     // Other clients might read another value than we do. What is wrong with name and description can be told all the same.
     const { name, description } = head;
-    findings.push(warning(first, `${messageOf(fault)}, so the skill is left out of skills/list`));
     return [...findings, ...checkFields({ name, description }, directory, () => first)];
   }
 }
@@ -159,12 +160,17 @@ function filesBelow(directory: string): readonly string[] {
   });
 }
 
-function checkFile(path: string): readonly Finding[] {
+async function checkFile(path: string): Promise<readonly Finding[]> {
   const other = `many clients look for ${SKILL_FILE}, in capitals, and overlook this file`;
-  const findings = isSkillFile(path) && basename(path) !== SKILL_FILE ? [warning(1, other)] : [];
+  const isOther = isSkillFile(path) && basename(path) !== SKILL_FILE;
+  const findings = isOther ? [warning(1, other)] : [];
   try {
-    return [...findings, ...checkText(readStable(path, MAX_SKILL_BYTES, 'follow').bytes, basename(dirname(path)))];
+    findings.push(...checkText(readStable(path, MAX_SKILL_BYTES, 'follow').bytes, basename(dirname(path))));
   } catch (fault) {
     return [...findings, error(1, messageOf(fault))];
   }
+  // These have said enough.
+  if (isOther || findings.some(({ level }) => level === 'error')) return findings;
+  const why = await readManifest(new LocalFiles(realPathOrSame(dirname(path)))).then(() => undefined, messageOf);
+  return why === undefined ? findings : [...findings, warning(1, `${why}, so the skill is left out of skills/list`)];
 }

@@ -10,7 +10,7 @@ import type { Registry } from '../catalog/registry.ts';
 import { FileError } from '../files/read.ts';
 import { SKILLS_PAGE } from '../limits.ts';
 import type { Log } from '../log.ts';
-import type { Skill } from '../model.ts';
+import type { Skill, SkillFiles } from '../model.ts';
 import { type Call, isObject, type Method, type Params } from '../protocol/index.ts';
 import { VALID_NAME } from '../skills/front-matter.ts';
 import { skillPathAt, uriOf } from '../skills/uris.ts';
@@ -75,16 +75,21 @@ export function createSkillsExtension(registry: Registry, log: Log): readonly Me
   return [list, get];
 }
 
-// --- internal ---
-
-/** Throws a FileError for a skill that cannot have an entry. */
-async function readEntry(root: string, skill: Skill, call: Call) {
-  const { head: readHead, files } = await skill.files.manifest(call);
+/** What the entry of a skill is made from. Throws a FileError for a skill that cannot have one. */
+export async function readManifest(skillFiles: SkillFiles, call?: Call) {
+  const { head: readHead, files } = await skillFiles.manifest(call);
   const head = readHead();
   const parsed = v.safeParse(Head, head);
   if (!parsed.success) throw new FileError('refused', `its ${parsed.issues[0].message}`);
+  return { head, name: parsed.output.name, files };
+}
+
+// --- internal ---
+
+async function readEntry(root: string, skill: Skill, call: Call) {
+  const { head, name, files } = await readManifest(skill.files, call);
   // Hosts compare the two and refuse an entry in which they differ.
-  if (!root.endsWith(`/${parsed.output.name}`)) throw new FileError('refused', 'its URI does not end with its name');
+  if (!root.endsWith(`/${name}`)) throw new FileError('refused', 'its URI does not end with its name');
   const resources =
     files === 'dynamic' ? files : files.map(({ path, digest, size }) => ({ uri: uriOf(root, path), digest, size }));
   return { uri: uriOf(root, 'SKILL.md'), frontmatter: head, resources };

@@ -44,9 +44,9 @@ export function createNameTable<T extends Tool | Prompt>(what: 'tool' | 'prompt'
   };
 }
 
-/** Tells apart texts that would be spelled alike. */
+/** Tells apart texts that would be spelled alike. So long that nobody can make a text that has the hash of another. */
 export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 // --- internal ---
@@ -63,7 +63,7 @@ function spellAll<T>(items: ReadonlyMap<string, T>, limit: number): ReadonlyMap<
 function spellAlone(name: string, limit: number): string {
   const spelling = respell(name);
   // A name that ends like a hash carries its own, so that nobody can make one that is spelled like another with its hash.
-  const isPlain = /^[A-Za-z0-9_.:-]*$/.test(name) && !/_[0-9a-f]{8}$/.test(spelling);
+  const isPlain = /^[A-Za-z0-9_.:-]*$/.test(name) && !/_[0-9a-f]{16}$/.test(spelling);
   return isPlain && spelling.length <= limit ? spelling : withHash(name, limit);
 }
 

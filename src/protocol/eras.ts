@@ -16,7 +16,7 @@ export interface Call {
   readonly params: Params;
   readonly peer: Peer;
   readonly session: Session;
-  /** Fires when the client no longer wants the answer. Made when it is asked for: it takes as long as a small call. */
+  /** Fires when the client no longer wants the answer. Node makes a signal when it is asked for, in the time of a small call. */
   readonly cancellation: () => AbortSignal;
   /** Sends a notification that belongs to this call, before its answer; nothing once the call is cancelled. */
   readonly notify: (method: string, params: object) => void;

@@ -10,14 +10,6 @@ import { MAX_SEGMENTS } from '../limits.ts';
 import type { ListedSkill, Skill, Snapshot } from '../model.ts';
 import { compare } from '../text.ts';
 
-export interface SkillPath {
-  /** The URI of the skill. */
-  readonly root: string;
-  readonly listed: ListedSkill;
-  /** Relative to the skill; '' is its directory. */
-  readonly path: string;
-}
-
 /** `listed`: in order of precedence, so that the first of several skills gets the shortest URI. Gives them by URI, sorted. */
 export async function assignUris(listed: readonly ListedSkill[]): Promise<ReadonlyMap<string, ListedSkill>> {
   const pace = createPacer();
@@ -44,8 +36,11 @@ export function uriOf(root: string, path: string): string {
   return path === '' ? root : `${root}/${path.split('/').map(encodeSegment).join('/')}`;
 }
 
-/** The skill of a URI, and the path in it; undefined when no skill has it, or the path is not a plain path. */
-export function skillPathAt({ uris }: Pick<Snapshot, 'uris'>, uri: string): SkillPath | undefined {
+/**
+ * The skill of a URI, with the `root` of its own URIs, and the `path` below that; '' is its directory. Undefined when no skill
+ * has the URI, or the path is not a plain path.
+ */
+export function skillPathAt({ uris }: Pick<Snapshot, 'uris'>, uri: string) {
   if (!uri.startsWith(SCHEME)) return undefined;
   const parts = uri.slice(SCHEME.length).split('/', MAX_SEGMENTS + 1);
   if (parts.length > MAX_SEGMENTS) return undefined;

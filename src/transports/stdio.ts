@@ -4,7 +4,8 @@
  * Always true:
  * - only messages are written;
  * - a request runs in its turn, when fewer than MAX_RUNNING others do and the client has read what was written;
- * - while MAX_WAITING requests wait for that, or MAX_UNREAD bytes for the client, nothing is read;
+ * - while MAX_WAITING requests wait for that, or MAX_UNREAD bytes for the client, nothing is read; notifications are
+ *   dropped while so much is unread;
  * - once the input ends or `stop` fires, what was read is answered, the answers are flushed, and the promise settles:
  *   at the latest after `lastMs`, and at once when the client is gone.
  */

@@ -13,8 +13,6 @@ const BAD_NAME = 'is not 1 to 64 lower-case letters, digits and single hyphens';
 const OTHER_NAME = 'differs from its directory "pdf"';
 const NO_KEY = 'warning: the specification has no key';
 const OWN_KEY = 'keys of your own belong below metadata';
-const NOT_ENCLOSED =
-  'its front matter is not enclosed in two lines of three dashes, so the skill is left out of skills/list';
 const NOT_TEXT = 'error: license is not text; put it in quotes';
 const NOT_FIRST = '1 error: front matter does not begin in the first line';
 const LENIENT =
@@ -31,7 +29,7 @@ const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...finding
   ['an empty name', named('""'), '2 error: name is empty'],
   ['a list', '---\n- a\n---\n', '2 error: front matter is not valid YAML: it is not a mapping'],
   ['a byte order mark', `\ufeff${head()}`, '1 error: it begins with a byte order mark'],
-  ['blanks', `\n\n${head()}`, NOT_FIRST, `4 warning: ${NOT_ENCLOSED}`],
+  ['blanks', `\n\n${head()}`, NOT_FIRST],
   ['a colon', about('use: this'), `3 ${LENIENT}`],
   ['a colon below a comment', `<!-- note -->\n${about('use: this')}`, NOT_FIRST, `4 ${LENIENT}`],
   ['bytes that are not UTF-8', Buffer.from(`${head()}\xe9`, 'latin1'), '1 error: it is not UTF-8'],
@@ -82,6 +80,27 @@ test('files are reported as FILE:LINE: what, each once, and errors alone fail', 
   const { stdout } = runCommand(tree, ['check', 'b', '--json']);
   const finding = { file: deep.split(':')[0], line: 1, level: 'error', message: 'there is no front matter' };
   assert.deepEqual(JSON.parse(stdout), { version: 1, files: 1, errors: 1, warnings: 0, findings: [finding] });
+});
+
+test('what is left out of skills/list is a warning, with the reason', (t) => {
+  const tree = makeTree(t, {
+    'dots/SKILL.md': '---\nname: dots\ndescription: x\n...\n',
+    'hidden/SKILL.md': '---\nname: hidden\ndescription: x\nlicense: a\u202eb\n---\n',
+    'many/SKILL.md': skillText('many'),
+  });
+  for (let nth = 0; nth < 512; nth++) tree.write(`many/${nth}`, '');
+  const { status, stdout } = runCommand(tree, ['check']);
+  const why = ({ file = '', message = '' }) =>
+    `${file}:1: warning: ${message}, so the skill is left out of skills/list`;
+  assert.deepEqual(
+    [status, ...stdout.split('\n').slice(0, 3)],
+    [
+      0,
+      why({ file: 'dots/SKILL.md', message: 'its front matter is not enclosed in two lines of three dashes' }),
+      why({ file: 'hidden/SKILL.md', message: 'its front matter has invisible characters' }),
+      why({ file: 'many/SKILL.md', message: 'it has over 512 files' }),
+    ],
+  );
 });
 
 test('a path that cannot be checked is a usage error, a directory that cannot be read a finding', async (t) => {

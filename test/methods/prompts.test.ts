@@ -29,7 +29,7 @@ test('every visible skill is a prompt with the text that loading gives, beside t
   // A client is shown its spelling; any spelling, and the full name of a shadowed skill, is answered.
   const { result } = await ask('prompts/list', modernParams({}, 'claude-code'));
   const names = result.prompts.map(({ name }: Answer) => name);
-  assert.match(names.join(), /^My_Notes_[0-9a-f]{8},claude__pdf,codex__pdf,server__greet$/);
+  assert.match(names.join(), /^My_Notes_[0-9a-f]{16},claude__pdf,codex__pdf,server__greet$/);
   for (const client of ['claude-code', 'unknown'])
     for (const name of [...names, 'My Notes', 'claude:pdf', 'claude@global:pdf', 'server:greet'])
       assert.ok((await ask('prompts/get', modernParams({ name }, client))).result?.messages, `${client} ${name}`);

@@ -15,8 +15,8 @@ const SPELLINGS: readonly (readonly [name: string, spelling: string])[] = [
   ['数据分析', withHash('____', '数据分析')],
   ['claude@global:pdf', withHash('claude_global__pdf', 'claude@global:pdf')],
   ['x'.repeat(64), 'x'.repeat(64)],
-  ['x'.repeat(65), withHash('x'.repeat(55), 'x'.repeat(65))],
-  ['a_0123abcd', withHash('a_0123abcd', 'a_0123abcd')],
+  ['x'.repeat(65), withHash('x'.repeat(47), 'x'.repeat(65))],
+  ['a_0123456789abcdef', withHash('a_0123456789abcdef', 'a_0123456789abcdef')],
 ];
 
 test('every spelling of a name means it, to every client', () => {

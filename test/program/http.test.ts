@@ -36,6 +36,12 @@ describe('over HTTP', { concurrency: 3 }, () => {
     for (const stream of streams) assert.equal((await stream.message()).method, 'notifications/tools/list_changed');
   });
 
+  test('a handshake that fails opens no session', async (t) => {
+    const { url } = await startWeb(t, { tree: makeTree(t) });
+    const { json, headers } = await ask(url, legacy('initialize', { protocolVersion: 5 }));
+    assert.deepEqual([json.error.code, headers['mcp-session-id']], [-32602, undefined]);
+  });
+
   test('access is what the options say: token, Host and Origin', async (t) => {
     const args = ['--allow-host', 'skills.test', '--allow-origin', 'https://app.test'];
     const env = { SKILLWIRE_TOKEN: 'tok-1234' };

@@ -12,12 +12,10 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 
 /** Thrown to refuse a request with a status. Its body is a JSON-RPC error, so that a client can show the reason. */
 export class Refusal extends RpcError {
-  readonly status: number;
   readonly headers: OutgoingHttpHeaders;
 
   constructor(status: number, why: string, headers: OutgoingHttpHeaders = {}, code: number = CODE.request) {
-    super(code, why);
-    this.status = status;
+    super(code, why, undefined, status);
     this.headers = headers;
   }
 }

@@ -132,7 +132,8 @@ function createRouter(options: HttpOptions, handlers: ReadonlyMap<string, Reques
     try {
       await route(request, response);
     } catch (error) {
-      if (error instanceof Refusal) return sendReply(response, errorReply(null, error, error.status), error.headers);
+      if (error instanceof Refusal)
+        return sendReply(response, errorReply(null, error, error.httpStatus), error.headers);
       options.onFault(error);
       if (response.headersSent) response.destroy();
       else sendReply(response, errorReply(null, internalError('see the log of the server'), 500));

@@ -24,7 +24,8 @@ export function createSse(dispatcher: Dispatcher) {
     response.on('close', () => {
       clients.delete(id);
       client.session.end();
-      for (const start of client.waiting.splice(0)) start(); // Cancelled, so nothing runs.
+      // Those that wait for a full stream would wait for ever. They are cancelled, so nothing runs.
+      for (const start of client.waiting.splice(0)) start();
     });
     stream.send(`${MESSAGES_PATH}?sessionId=${id}`, 'endpoint');
   };

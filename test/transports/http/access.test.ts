@@ -30,10 +30,10 @@ test('Host and Origin are compared whole', () => {
     for (const value of values.split(' ')) {
       const check = () => checkNames({ host: 'localhost', [header]: value });
       if (isAllowed) assert.doesNotThrow(check, `${what}: ${value}`);
-      else assert.throws(check, { status: 403 }, `${what}: ${value}`);
+      else assert.throws(check, { httpStatus: 403 }, `${what}: ${value}`);
     }
   }
-  assert.throws(() => createAccess(local).checkNames({}), { status: 403 });
+  assert.throws(() => createAccess(local).checkNames({}), { httpStatus: 403 });
 });
 
 test('only a page of an allowed origin may read the response, and it may send every header that it asks for', () => {
@@ -49,7 +49,7 @@ test('only the exact token is accepted', () => {
   const { checkToken } = createAccess({ ...local, noAuth: false, token: 's3cret' });
   for (const authorization of ['Bearer s3cret', 'bearer s3cret', 'Bearer  s3cret ']) checkToken({ authorization });
   for (const wrong of '|s3cret|Basic s3cret|Bearer s3cre|Bearer s3crett|Bearer S3CRET|Bearer s3cret x'.split('|'))
-    assert.throws(() => checkToken({ authorization: wrong }), { status: 401 }, wrong);
+    assert.throws(() => checkToken({ authorization: wrong }), { httpStatus: 401 }, wrong);
   createAccess(local).checkToken({});
 });
 

@@ -31,7 +31,7 @@ test('a body that breaks off is refused', async () => {
   const body = readBody(request);
   request.push('{"half');
   request.destroy();
-  await assert.rejects(body, { status: 400 });
+  await assert.rejects(body, { httpStatus: 400 });
 });
 
 const listen = modern('subscriptions/listen');
