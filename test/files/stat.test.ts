@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, statSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
-import { changedWithin, identityOf, isBelow, isSkipped, lookAt, sameVersion, versionOf } from '../../src/files/stat.ts';
+import { changedWithin, identityOf, isBelow, isSkipped, sameVersion, versionOf } from '../../src/files/stat.ts';
 import { makeTree } from '../harness/tree.ts';
 
 test('an edit makes another version of the same file, also when size and mtime are as before', async (t) => {
@@ -27,13 +27,6 @@ test('a change counts as recent for a while, by clocks that differ a little', ()
   const version = { dev: 1, ino: 1, size: 1, mtimeMs: 0, ctimeMs: 10_000 };
   const recent = [10_000, 10_249, 10_250, 9_990, 5_000].map((now) => changedWithin(version, 250, now));
   assert.deepEqual(recent, [true, true, false, true, false]);
-});
-
-test('paths are looked at without an error', (t) => {
-  const tree = makeTree(t, { file: '' });
-  tree.link('loop', 'loop');
-  const looks = ['file', 'gone', 'loop', 'file/x', 'a\0b'].map((name) => lookAt(`${tree.path}/${name}`)?.isFile());
-  assert.deepEqual(looks, [true, ...Array(4).fill(undefined)]);
 });
 
 test('a directory contains what its path begins, name by name; what is skipped is skipped in any case', () => {
