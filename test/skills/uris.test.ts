@@ -29,20 +29,6 @@ p@m a = claude/p/a
 p@n a = claude/p/2/a
 p@o a = claude/p/3/a
 
-a plugin does not lie inside a skill of its name
-claude p = claude/p
-p@m a = claude/2/a
-
-nor is a skill put above a plugin that was there first
-p@m a = claude/p/a
-claude p = claude/2/p
-
-a skill called like a location or a number is no prefix of others
-claude global = claude/global
-claude 2 = claude/2
-claude a = claude/a
-claude@global a = claude/3/a
-
 an inner skill continues the outer one, whichever is listed first, by the name of its directory
 claude in out/sub+dir/in = claude/out/sub%20dir/in
 claude deep out/sub+dir/in/deep = claude/out/sub%20dir/in/deep
@@ -67,13 +53,10 @@ my+agent/ü a = my%20agent%2F%C3%BC/a
 for (const block of TABLE.trim().split('\n\n')) {
   const [promise = '', ...lines] = block.split('\n');
   test(`uris: ${promise}`, async () => {
-    const skills = lines.map((line) => skillAt(line.split(' = ')[0] ?? ''));
-    const roots = new Map(Array.from(await assign(skills), ([root, { skill }]) => [skill, root]));
-    const found = skills.map((skill) => roots.get(skill)?.replace('skill://', ''));
-    assert.deepEqual(
-      found,
-      lines.map((line) => line.split(' = ')[1]),
-    );
+    const skills = new Map(lines.map((line) => [skillAt(line.split(' = ')[0] ?? ''), line]));
+    const uris = await assign([...skills.keys()]);
+    assert.equal(uris.size, lines.length);
+    for (const [uri, { skill }] of uris) assert.equal(`skill://${skills.get(skill)?.split(' = ')[1]}`, uri);
   });
 }
 
@@ -110,11 +93,11 @@ test('a long URI, ten thousand skills, also of one name, and endless paths take 
   const path = Array(100).fill('d').join('/');
   assert.equal(skillPathAt({ uris }, `skill://claude/a/${path}`)?.path, path);
   assert.equal(skillPathAt({ uris }, `skill://claude/a/${path}/${path}`), undefined, 'too many segments');
-  const deep = Array.from({ length: 20 }, (_, nth) => skillAt(`up@mcp a ${'a/'.repeat(30_000)}${nth}/a`));
   const start = performance.now();
   for (const piece of ['a/', '%61/', 'ü/', 'x', '%', '/', 'a/../', '%2F'])
     for (const prefix of ['skill://claude/a/', 'skill://', `skill://${'x'.repeat(500)}/`])
       skillPathAt({ uris }, prefix + piece.repeat(65_000 / piece.length));
+  const deep = Array.from({ length: 20 }, (_, nth) => skillAt(`up@mcp a ${'a/'.repeat(30_000)}${nth}/a`));
   assert.equal((await assign(deep)).size, 20);
   for (const ownerOf of [(nth: number) => `p${nth}`, () => 'claude', (nth: number) => `p@m${nth}`]) {
     const skills = Array.from({ length: 10_000 }, (_, nth) => sketch(ownerOf(nth), 'same'));
