@@ -42,21 +42,16 @@ test('a read gives bytes and their version, or throws the reason, and never bloc
   assert.ok(sameVersion(version, statSync(tree.at('small'))));
 });
 
-const INSIDE: Readonly<Record<string, string>> = {
-  real: 'read inside',
-  near: 'read inside',
-  'sub/file': 'read deep',
-  sub: 'directory: it is a directory',
-  '': 'directory: it is a directory',
-  far: 'refused: it leads out of its directory',
-  'up/out': 'refused: it leads out of its directory',
-  '../out': 'refused: it leads out of its directory',
-  pipe: 'refused: it is not a regular file',
-  gone: 'missing: ENOENT',
-  loop: 'missing: ELOOP',
-  '.git/config': 'missing: it does not exist',
-  'sub/../.git/config': 'missing: it does not exist',
-  hidden: 'missing: it does not exist',
+/** The outcome, and the paths that have it. */
+const INSIDE: Readonly<Record<string, readonly string[]>> = {
+  'read inside': ['real', 'near'],
+  'read deep': ['sub/file'],
+  'directory: it is a directory': ['sub', ''],
+  'refused: it leads out of its directory': ['far', 'up/out', '../out'],
+  'refused: it is not a regular file': ['pipe'],
+  'missing: ENOENT': ['gone'],
+  'missing: ELOOP': ['loop'],
+  'missing: it does not exist': ['.git/config', 'sub/../.git/config', 'hidden'],
 };
 
 test('a read inside a directory never gives anything from outside, nor of what is skipped', (t) => {
@@ -65,7 +60,8 @@ test('a read inside a directory never gives anything from outside, nor of what i
   for (const [name, target] of Object.entries(links)) tree.link(`in/${name}`, target);
   execFileSync('mkfifo', [tree.at('in/pipe')]);
   const read = (path: string) => told(() => readInside(tree.at('in'), path, 100));
-  for (const [path, expected] of Object.entries(INSIDE)) assert.equal(read(path), expected, path);
+  for (const [expected, paths] of Object.entries(INSIDE))
+    for (const path of paths) assert.equal(read(path), expected, path);
   assert.match(read('a\0b'), /^missing: /);
   renameSync(tree.at('in'), tree.at('moved'));
   tree.link('in', 'moved');

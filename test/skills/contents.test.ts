@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Manifest } from '../../src/model.ts';
-import { contentOf, LocalFiles } from '../../src/skills/contents.ts';
+import { LocalFiles } from '../../src/skills/contents.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
 test('what a skill serves is listed by name and stands in its manifest, each file once, and nothing else', async (t) => {
@@ -80,14 +80,4 @@ test('a manifest never mixes the files of two directories that take turns under 
     swap();
   }
   assert.deepEqual([...outcomes], ['changing', '1,1,1']);
-});
-
-test('bytes are sent as text only when they are UTF-8, with their byte order mark, and typed by name or content', () => {
-  const rows: readonly (readonly [path: string, bytes: Buffer, sent: object])[] = [
-    ['a.MD', Buffer.from('\ufeffmarked\r\n'), { mimeType: 'text/markdown', text: '\ufeffmarked\r\n' }],
-    ['.md', Buffer.from('é'), { mimeType: 'text/plain', text: 'é' }],
-    ['a.json', Buffer.from([0xe9]), { mimeType: 'application/json', blob: '6Q==' }],
-    ['a.b', Buffer.from([0xff]), { mimeType: 'application/octet-stream', blob: '/w==' }],
-  ];
-  for (const [path, bytes, sent] of rows) assert.deepEqual(contentOf('u', path, bytes), { uri: 'u', ...sent });
 });

@@ -30,12 +30,9 @@ a = 0; b = 2; custom:a = 0; agents:a = 1; claude:b = 4
 within a provider project shadows global, which stays reachable
 claude pdf; claude@global pdf -> pdf; claude@global:pdf*
 pdf = 0; claude:pdf = 0; CLAUDE@GLOBAL:PDF = 1
-a plugin is part of the name, and its short names work while only one has them
-docs@market pdf -> docs:pdf
-docs:pdf = 0; pdf = 0; claude:docs:pdf = 0; claude:pdf = 0; docs@market:pdf = 0
-a short name that plugins and servers share is ambiguous
-docs@market pdf; files@mcp pdf -> docs:pdf; files:pdf
-pdf = docs:pdf & files:pdf; claude:pdf = 0; files:pdf = 1
+a plugin or server is part of the name; a short name works while one has it, and is ambiguous when they share it
+docs@market pdf; files@mcp pdf; docs@market x -> docs:pdf; files:pdf; docs:x
+pdf = docs:pdf & files:pdf; claude:pdf = 0; claude:docs:pdf = 0; docs@market:pdf = 0; files:pdf = 1; x = 2
 an own skill comes before plugins and servers
 codex pdf; docs@market pdf; files@mcp pdf -> pdf; docs:pdf; files:pdf
 pdf = 0; docs:pdf = 1; claude:pdf = 1; files:pdf = 2

@@ -86,18 +86,13 @@ test('a plugin gives what its manifest names: paths of skills, or of directories
 });
 
 test('plugins that share one repository get their own skills only', (t) => {
-  const plugins = [
-    { name: 'docs', source: './', skills: ['./skills/pdf', './skills/docx'] },
-    { name: 'art', source: './', skills: './skills/art' },
-    { name: 'none', source: './', skills: [] },
-    { name: 'all', source: './' },
-    { name: 5 },
-  ];
+  const skills = { docs: ['./skills/pdf', './skills/docx'], art: './skills/art', none: [], all: undefined };
+  const entries = Object.entries(skills).map(([name, own]) => ({ name, source: './', skills: own }));
   for (const place of [`${PLUGINS}/marketplaces/m`, `${PLUGINS}/cache/repo`]) {
     const tree = makeTree(t, {
       ...cached('repo'),
-      ...installed(Object.fromEntries(['docs', 'art', 'none', 'all'].map((name) => [`${name}@m`, relative('repo')]))),
-      [`${place}/.claude-plugin/marketplace.json`]: json({ name: 'm', plugins }),
+      ...installed(Object.fromEntries(entries.map(({ name }) => [`${name}@m`, relative('repo')]))),
+      [`${place}/.claude-plugin/marketplace.json`]: json({ name: 'm', plugins: [...entries, { name: 5 }] }),
     });
     const own = ['docs@m repo/skills/pdf 1', 'docs@m repo/skills/docx 1', 'art@m repo/skills/art 1'];
     assert.deepEqual(finder(tree)(), { roots: [...own, 'all@m repo/skills 1'], said: [] }, place);
