@@ -10,8 +10,8 @@ import { mockTimers } from '../harness/timers.ts';
 /** Triggers on a clock that moves only when it is told to, over a source that has one directory. */
 async function start(t: TestContext, options: SkillwireOptions) {
   const { open } = fakeWatches(t);
-  mockTimers(t, 'setTimeout', 'setInterval');
-  const state = { now: 0, watched: [{ path: '/a', identity: '1' }], changed: (_reason: string) => {} };
+  mockTimers(t, 'setTimeout', 'setInterval', 'Date');
+  const state = { watched: [{ path: '/a', identity: '1' }], changed: (_reason: string) => {} };
   const source = {
     name: 'test',
     load: async () => ({}),
@@ -23,12 +23,11 @@ async function start(t: TestContext, options: SkillwireOptions) {
   const settings = settingsFrom(options);
   const registry = createRegistry([source], settings);
   const reasons: string[] = [];
-  registry.onRefresh(({ reason }) => void reasons.push(`${reason} ${state.now}`));
+  registry.onRefresh(({ reason }) => void reasons.push(`${reason} ${Date.now()}`));
   const stop = startTriggers(registry, [source], settings);
   await registry.ready();
   const advance = async (milliseconds: number) => {
-    for (const end = state.now + milliseconds; state.now < end; ) {
-      state.now += 50;
+    for (const end = Date.now() + milliseconds; Date.now() < end; ) {
       t.mock.timers.tick(50);
       await turn();
     }

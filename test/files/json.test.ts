@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, utimesSync } from 'node:fs';
-import { mock, test } from 'node:test';
+import { test } from 'node:test';
 import * as v from 'valibot';
 import { createJsonReader } from '../../src/files/json.ts';
 import type { Problem } from '../../src/model.ts';
@@ -52,8 +52,7 @@ test('a file that has not changed is not checked again, unless it had changed ju
   const { read, checked } = reader();
   for (const _ of [1, 2]) read(file);
   assert.equal(checked(), 2, 'a second change might have left the same times');
-  mock.timers.enable({ apis: ['Date'], now: Date.now() + 3000 });
-  t.after(() => mock.timers.reset());
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3000 });
   for (const _ of [1, 2, 3]) assert.deepEqual(read(file), [1]);
   assert.equal(checked(), 3);
   utimesSync(file, 1, 1);

@@ -78,10 +78,6 @@ test('a file that changes while it is read, or whose directory is replaced, is n
     return readSync(...args);
   });
   syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
   const stable = () => readStable(file, 9, 'refuse');
   const inside = () => readInside(tree.at('in'), 'sub/file', 9);
   for (change of [() => appendFileSync(file, 'x'), () => truncateSync(file, 1)])

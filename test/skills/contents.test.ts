@@ -33,17 +33,10 @@ test('what a skill serves is listed by name and stands in its manifest, each fil
 
   const digestOf = (data: string | Uint8Array) => `sha256:${createHash('sha256').update(data).digest('hex')}`;
   const entries = Object.entries(all).map(([path, data]) => ({ path, size: data.length, digest: digestOf(data) }));
-  assert.deepEqual((await files.manifest()).files, entries);
-});
-
-test('without a SKILL.md inside the skill there is no manifest; its head is read only when it is wanted', async (t) => {
-  const tree = makeTree(t, { 'x/A.md': skillText('x'), 'y/f': '', 'w/SKILL.md': '---\na: b: c\n---\n', 'z/f': '' });
-  tree.link('x/SKILL.md', 'A.md');
-  tree.link('z/SKILL.md', '../x/A.md');
-  const manifestOf = (name: string) => new LocalFiles(tree.at(name)).manifest();
-  assert.deepEqual((await manifestOf('x')).head(), { name: 'x', description: 'About x' });
-  assert.throws((await manifestOf('w')).head, { kind: 'refused' });
-  for (const name of ['y', 'z', 'gone']) await assert.rejects(manifestOf(name), { kind: 'missing' });
+  const manifest = await files.manifest();
+  assert.deepEqual([manifest.files, manifest.head()], [entries, { name: 'x', description: 'About x' }]);
+  for (const path of ['x/ref', 'gone'])
+    await assert.rejects(new LocalFiles(tree.at(path)).manifest(), { kind: 'missing' });
 });
 
 test('a skill of 512 files and 16 MiB has a manifest; one more byte or file is refused, and said', async (t) => {

@@ -8,7 +8,7 @@ import { makeTree, type Tree } from '../harness/tree.ts';
 const PLUGINS = 'home/.claude/plugins';
 const INSTALLED = `${PLUGINS}/installed_plugins.json`;
 const json = (value: unknown) => JSON.stringify(value);
-const installed = (plugins: unknown, version = 2) => ({ [INSTALLED]: json({ version, plugins }) });
+const installed = (plugins: object) => ({ [INSTALLED]: json({ version: 2, plugins }) });
 const relative = (path: string, more: object = {}) => ({ installPath: `cache/${path}`, ...more });
 /** Directories in the cache. */
 const cached = (...paths: readonly string[]) =>
@@ -29,28 +29,22 @@ function finder(tree: Tree, options: SkillwireOptions = {}) {
   };
 }
 
-test('both versions of installed_plugins.json give the skills directory of a plugin, at home or where --plugins-root says', (t) => {
-  for (const [version, entry] of [relative('docs/1'), [relative('docs/1', { scope: 'user' })]].entries()) {
-    const tree = makeTree(t, { ...cached('docs/1'), ...installed({ 'docs@market': entry, c: entry }, version + 1) });
-    const roots = ['docs@market docs/1/skills 1', 'c@local docs/1/skills 1'];
-    for (const options of [{}, { home: tree.at('none'), pluginsRoot: `../${PLUGINS}` }])
-      assert.deepEqual(finder(tree, options)(), { roots, said: [] });
-  }
-});
-
-test('an installation of project or local scope counts only in its project, and there before the rest', (t) => {
+test('both versions give the skills directory of a plugin; project or local scope counts only there, and before the rest', (t) => {
   const tree = makeTree(t, { ...cached('a/user', 'a/here', 'b', 'c'), 'project/x': '', 'other/x': '' });
   tree.link('alias', 'project');
   const here = { scope: 'project', projectPath: tree.at('alias') };
   const plugins = {
+    old: relative('c'),
     'a@m': [relative('a/user', { scope: 'user' }), relative('a/here', here)],
     'b@m': [relative('b', { scope: 'local', projectPath: tree.at('other') })],
     'c@m': [relative('c', { scope: 'project' }), relative('c', { scope: 'local', projectPath: 'project' })],
   };
   tree.write(INSTALLED, json({ version: 2, plugins }));
-  assert.deepEqual(finder(tree)(), { roots: ['a@m a/here/skills 1'], said: [] });
+  const inProject = { roots: ['old@local c/skills 1', 'a@m a/here/skills 1'], said: [] };
+  assert.deepEqual(finder(tree)(), inProject);
+  assert.deepEqual(finder(tree, { home: tree.at('none'), pluginsRoot: `../${PLUGINS}` })(), inProject);
   const elsewhere = finder(tree, { cwd: tree.at('other') })();
-  assert.deepEqual(elsewhere, { roots: ['a@m a/user/skills 1', 'b@m b/skills 1'], said: [] });
+  assert.deepEqual(elsewhere.roots, ['old@local c/skills 1', 'a@m a/user/skills 1', 'b@m b/skills 1']);
 });
 
 test('enabledPlugins of user, project and local settings decide, the later one first', (t) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs, { mkdirSync, renameSync, truncateSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { relative } from 'node:path';
-import { mock, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { MAX_DEPTH, MAX_SKILL_BYTES, MAX_TEXT_HELD, SETTLE_MS } from '../../src/limits.ts';
 import type { Problem } from '../../src/model.ts';
 import { createScanner } from '../../src/skills/scan.ts';
@@ -41,9 +41,8 @@ function start(t: TestContext, files: Readonly<Record<string, string>> = {}) {
 
 /** The time that files are judged by, `later` than it is. */
 function moveClock(t: TestContext, later: number): void {
-  mock.timers.reset();
-  mock.timers.enable({ apis: ['Date'], now: Date.now() + later });
-  t.after(() => mock.timers.reset());
+  t.mock.timers.reset();
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + later });
 }
 
 const FAULTS = `
@@ -73,12 +72,8 @@ test('only regular files of a sane size inside their skill are read, and nothing
 
 test('unchanged files are not opened, unless they had changed within two seconds before', async (t) => {
   const { scan } = start(t, { 'a/SKILL.md': skillText('a'), 'b/SKILL.md': 'broken' });
-  const open = mock.method(fs, 'openSync');
+  const open = t.mock.method(fs, 'openSync');
   syncBuiltinESMExports();
-  t.after(() => {
-    mock.restoreAll();
-    syncBuiltinESMExports();
-  });
   const first = await scan();
   const opened: number[] = [];
   for (const later of [1000, 3000, 3000, 3000]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListedSkill, Skill } from '../../src/model.ts';
-import { mentions, searchSkills } from '../../src/skills/search.ts';
+import { searchSkills } from '../../src/skills/search.ts';
 import { sketch } from '../harness/sketch.ts';
 
 const HEAD = '---\nname: x\ndescription: y\nauthor: hidden\n---\n';
@@ -70,10 +70,4 @@ test('a text of nothing but marks, or of parts of the word, is searched in linea
   for (const text of [`a${'\u0301\u0323'.repeat(100_000)}`, 'a'.repeat(1_000_000), 'xform'.repeat(200_000)])
     for (const query of ['café', `${'a'.repeat(100)}b`, 'form']) await excerpt(text, query);
   assert.ok(performance.now() - start < 5000);
-});
-
-test('the query of skills.list is a part of install name, name or description; case and white space do not matter', () => {
-  const { skill } = listed('pdf', '', { description: 'The café\nmenu', directory: '/x/Installed' });
-  for (const text of ['', 'PD', 'install', 'Cafe\u0301\u3000MENU', ' é  m']) assert.ok(mentions(skill, text), text);
-  for (const text of ['cafe', 'custom', 'menu café']) assert.ok(!mentions(skill, text), text);
 });

@@ -8,35 +8,30 @@ import { sketch } from '../harness/sketch.ts';
 /** `claude a` lies in `/r/claude/a`; with a third word in that path below `/r/claude`. */
 function skillAt(line: string): Skill {
   const [owner = '', name = '', path = name] = line.split(' ').map((word) => word.replaceAll('+', ' '));
-  const isUpstream = owner.endsWith('@mcp');
-  const root = isUpstream ? `skill://${owner.slice(0, -4)}` : `/r/${owner}`;
-  return sketch(owner, name, { root, directory: `${root}/${path}`, ...(isUpstream && { server: 'x' }) });
+  const root = owner.endsWith('@mcp') ? `skill://${owner.slice(0, -4)}` : `/r/${owner}`;
+  return sketch(owner, name, { root, directory: `${root}/${path}` });
 }
 
 const assign = async (skills: readonly Skill[]) => assignUris((await createNames(skills, new Map())).listed);
 
 /** The promise, and then each skill with its URI. */
 const TABLE = `
-a shadowed copy is told apart by its location, and further ones by the numbers of their ids
+a shadowed copy is told apart by its location, a plugin stands between, and further ones have the numbers of their ids
 claude a = claude/a
 claude a x/a = claude/2/a
 claude a y/a = claude/3/a
 claude@global a = claude/global/a
 claude@global a x/a = claude/global/4/a
-
-a plugin stands between, and two of one name are numbered
 p@m a = claude/p/a
 p@n a = claude/p/2/a
 p@o a = claude/p/3/a
 
-an inner skill continues the outer one, whichever is listed first, by the name of its directory
+an inner skill continues the outer one, whichever is listed first, by its directory or the path that its server gave it
 claude in out/sub+dir/in = claude/out/sub%20dir/in
 claude deep out/sub+dir/in/deep = claude/out/sub%20dir/in/deep
 claude out = claude/out
 claude other out/another = claude/out/another
 claude in = claude/in
-
-upstream skills are told apart like others, and inner ones continue the path that their server gave them
 up@mcp pdf x/pdf = up/pdf
 up@mcp pdf y/pdf = up/2/pdf
 up@mcp in y/pdf/a%20b/in = up/2/pdf/a%20b/in

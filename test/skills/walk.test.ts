@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs, { readdirSync, statSync, utimesSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { mock, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { MAX_DEPTH, MAX_DIRECTORIES } from '../../src/limits.ts';
 import type { Problem } from '../../src/model.ts';
 import type { Root } from '../../src/skills/roots.ts';
@@ -23,10 +23,10 @@ const withSkills = (...directories: readonly string[]) =>
   Object.fromEntries(directories.map((directory) => [`${directory}/SKILL.md`, '']));
 
 function mockFs(t: TestContext, name: 'lstatSync' | 'readdirSync', mocked: () => unknown): void {
-  mock.method(fs, name, mocked);
+  t.mock.method(fs, name, mocked);
   syncBuiltinESMExports();
   t.after(() => {
-    mock.restoreAll();
+    t.mock.restoreAll();
     syncBuiltinESMExports();
   });
 }
@@ -121,8 +121,7 @@ test('an unchanged directory is not listed again, unless it had changed just bef
     visits = (await walk(tree, 'root', {}, before)).visits;
     return visits.map((one, at) => one === before[at]);
   };
-  mock.timers.enable({ apis: ['Date'], now: Date.now() + 3000 });
-  t.after(() => mock.timers.reset());
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3000 });
   assert.deepEqual(await again(), [false, false, false]);
   assert.deepEqual(await again(), [true, true, true]);
   utimesSync(tree.at('root/a'), 1, 1);
