@@ -51,7 +51,6 @@ test('the log says what is scanned and found, each refresh by the timer or with 
     ['up', 'gone', 'warn: test: could not be refreshed: gone|refresh (up): changed; 2 skills'],
     ['up', 'gone', 'debug: refresh (up): no change; 2 skills'],
     ['up', { skills: [a, b] }, 'refresh (up): changed; 2 skills'],
-    ['up', 'gone', 'warn: test: could not be refreshed: gone|refresh (up): changed; 2 skills'],
   ];
   let given: Contribution | string = '';
   const { registry, lines } = start(async () => (typeof given === 'string' ? assert.fail(given) : given));

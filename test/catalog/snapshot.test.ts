@@ -43,15 +43,14 @@ for (const [promise, include, exclude, kept] of FILTERED)
 test('equal contributions give equal snapshots, with the problems of every step; each URI is there once, the first', async () => {
   const skills = [sketch('claude', 'x'), sketch('codex', 'x')];
   const resources = [resource('up'), resource('other')];
-  const input = [
-    { problems: [{ where: '/a', what: 'is bad' }], resources },
-    { skills, awaited: ['late'] },
-  ];
-  const include = ['x', 'y:z', 'late:z', 'up'];
+  const problems = [{ where: '/a', what: 'is bad' }];
+  const input: readonly Contribution[] = [{ problems, resources }, { skills }, { awaited: ['Late'] }];
+  const include = ['x', 'up', 'y:z', '@late', 'custom', '', 'late:z', 'la*:z', 'z'];
   const [a, b] = [await build(input, include), await build(input, include)];
   assert.deepEqual({ ...a, names: a.names.listed }, { ...b, names: b.names.listed });
-  // The server `late` has nothing listed yet, so a pattern for it may match later.
-  assert.equal(a.problems.map(({ where }) => where).join(), '/a,filter "y:z"');
+  // The server `late` has nothing listed yet: the last three patterns may match something of it later.
+  const reported = '/a,filter "y:z",filter "@late",filter "custom",filter ""';
+  assert.equal(a.problems.map(({ where }) => where).join(), reported);
   assert.equal([...a.uris.keys()].join(), 'skill://claude/x,skill://codex/x');
   assert.equal((await build(input)).resources.get('file:///notes')?.server, 'up');
 });

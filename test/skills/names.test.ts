@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Names, Skill } from '../../src/model.ts';
-import { createNames, nameKey, nearest } from '../../src/skills/names.ts';
+import { createNames, nameKey } from '../../src/skills/names.ts';
 import { createRandom, sketch } from '../harness/sketch.ts';
 
 const namesOf = (skills: readonly Skill[], copies = new Map<Skill, Skill>()) => createNames(skills, copies);
@@ -108,5 +108,4 @@ test('a misspelt name is answered with the nearest ids, with or without a prefix
   for (const [words, expected] of Object.entries(near))
     for (const word of words.split(' '))
       assert.deepEqual(names.resolve(word), { kind: 'missing', near: expected.split(' ').filter(Boolean) }, word);
-  assert.deepEqual(nearest('--prot', ['--host', '--port', '--root']), ['--port', '--root']);
 });
