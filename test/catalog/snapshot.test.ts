@@ -33,7 +33,6 @@ const FILTERED: readonly (readonly [promise: string, include: string[], exclude:
   ['without patterns everything is there', [], [], `pdf git up:deploy up:echo other:echo ${OF_UP}`],
   ['a server means its items of all kinds', ['up'], [], `up:deploy up:echo ${OF_UP}`],
   ['a glob is matched with names without their server', ['e*'], [], 'up:echo other:echo'],
-  ['a server and a glob', ['other:ec*', 'claude'], [], 'pdf other:echo'],
   ['excludes win, for resources and templates too', ['*'], ['up', 'git'], 'pdf other:echo'],
   ['@ means a provider of this machine and no server', ['@codex', '@up'], [], 'git'],
 ];

@@ -10,10 +10,8 @@ function start(t: TestContext, refuse?: Parameters<typeof fakeWatches>[1]) {
   const { open, opened } = fakeWatches(t, refuse);
   const lines: string[] = [];
   let changes = 0;
-  const watcher = createWatcher(
-    () => void changes++,
-    createLog((line) => void lines.push(line), 'info'),
-  );
+  const log = createLog((line) => void lines.push(line), 'info');
+  const watcher = createWatcher(() => void changes++, log);
   t.after(() => watcher.close());
   /** Each a directory, or a directory and what it is there. */
   const follow = (...all: readonly string[]) =>

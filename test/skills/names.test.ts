@@ -4,7 +4,6 @@ import type { Names, Skill } from '../../src/model.ts';
 import { createNames, nameKey } from '../../src/skills/names.ts';
 import { createRandom, sketch } from '../harness/sketch.ts';
 
-const namesOf = (skills: readonly Skill[], copies = new Map<Skill, Skill>()) => createNames(skills, copies);
 const ids = (names: Names) => names.listed.map(({ id }) => id);
 /** `claude pdf` or `docs@market pdf`. Those with `&` are paths to one directory, those with `=` copies of the first. */
 function skillOf(line: string): Skill {
@@ -61,7 +60,7 @@ for (const [, promise = '', owned = '', listed = '', meanings = ''] of TABLE.mat
     const skills = lines.map(skillOf);
     const [first = assert.fail()] = skills;
     const copies = skills.filter((_, at) => lines[at]?.startsWith('='));
-    const names = await namesOf(skills, new Map(copies.map((copy) => [copy, first])));
+    const names = await createNames(skills, new Map(copies.map((copy) => [copy, first])));
     assert.equal(names.listed.map((one) => one.id + (names.visible.includes(one) ? '' : '*')).join('; '), listed);
     for (const [name = '', expected] of meanings.split('; ').map((one) => one.split(' = ')))
       assert.equal(meaning(names, ` ${name} `, skills), expected, name);
@@ -83,7 +82,7 @@ test('whatever clashes, every listed name and every name that is offered loads e
     });
     const [first, ...others] = skills;
     const twin = others.find(({ name }) => nameKey(name) === nameKey(first?.name ?? ''));
-    const names = await namesOf(skills, new Map(first && twin ? [[twin, first]] : []));
+    const names = await createNames(skills, new Map(first && twin ? [[twin, first]] : []));
     assert.equal(new Set(ids(names).map(nameKey)).size, names.listed.length, 'two entries have one name');
     for (const listed of names.listed) assert.deepEqual(names.resolve(listed.id), { kind: 'found', listed }, listed.id);
     for (const { name } of skills) {
@@ -96,7 +95,8 @@ test('whatever clashes, every listed name and every name that is offered loads e
 
 test('a misspelt name is answered with the nearest ids, with or without a prefix, and at most five', async () => {
   const owned = ['claude pdf', 'claude spreadsheets', 'example-skills@m docx', 'codex review', 'cursor review'];
-  const names = await namesOf([...owned, ...[...'abcdefg'].map((at) => `claude item-${at}`)].map(skillOf));
+  const skills = [...owned, ...[...'abcdefg'].map((at) => `claude item-${at}`)].map(skillOf);
+  const names = await createNames(skills, new Map());
   const near: Readonly<Record<string, string>> = {
     'PDFF claude:pdff': 'pdf',
     'example-skill:docx dcox wrong-plugin:docxx': 'example-skills:docx',

@@ -14,8 +14,7 @@ function rootsOf(tree: Tree, options: SkillwireOptions = {}, cwd = 'project') {
   });
 }
 
-const ALL = `
-project/skills custom custom*
+const ALL = `project/skills custom custom*
 project/.agents/skills agents project*
 project/.agent/skills agents project*
 home/.agents/skills agents global
@@ -28,9 +27,7 @@ home/.codex/skills codex global
 home/.gemini/skills gemini global
 project/.github/skills github project*
 home/.config/opencode/skills opencode global
-project/.Windsurf/skills windsurf project*`
-  .trim()
-  .split('\n');
+project/.Windsurf/skills windsurf project*`.split('\n');
 
 const treeOf = (t: TestContext, roots: readonly string[]) =>
   makeTree(t, Object.fromEntries(roots.map((root) => [`${root.split(' ', 1)[0]}/x`, ''])));
