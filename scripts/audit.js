@@ -26,6 +26,7 @@ const ROOMS = [
 const ALL = 10_000;
 const STDIO = 5100;
 const BOUNDARY = 2100;
+const CONSTANT = /^(export )?const ([A-Z][A-Z0-9_]*) = ([^;]+);(?: \/\/ (.*))?$/gm;
 
 /** By path from the top (`src/protocol/json-rpc.ts`): text, lines, and what it imports, types included. */
 export function readModules() {
@@ -48,14 +49,14 @@ export function reach(modules, entry) {
   return reached;
 }
 
-export function roomOf(path) {
+function roomOf(path) {
   const [, folder, inner] = path.split('/');
   if (folder === 'transports') return inner === 'http' ? 'transports/http' : 'transports/stdio';
   return folder.endsWith('.ts') ? 'root files' : folder;
 }
 
 /** Touches text or files from outside: what it lets through, the rest relies on. */
-export function isBoundary(path, { imports }) {
+function isBoundary(path, { imports }) {
   if (/^src\/(?:protocol|transports|files)\/|^src\/(?:text|log)\.ts$|^src\/skills\/front-matter\.ts$/.test(path))
     return true;
   return (
@@ -76,30 +77,24 @@ export function sizes(modules) {
   ];
 }
 
-/** Every limit: `{ name, value, reason }`, from limits.ts and the few of protocol/. */
+/** Every limit: `{ path, name, value, reason }`, from limits.ts and the few of protocol/. */
 export function limits(modules) {
   const values = new Map();
   const rows = [];
   for (const [path, { text }] of modules) {
     if (path !== 'src/limits.ts' && !path.startsWith('src/protocol/')) continue;
-    let reason = '';
-    let isUsed = false;
-    for (const line of text.split('\n')) {
-      const [, comment] = /^ ?\/?[/*]+ ?(.*?)(?: ?\*\/)?$/.exec(line) ?? [];
-      const [, name, expression, beside] =
-        /^(?:export )?const ([A-Z][A-Z0-9_]*) = ([^;]+);(?: \/\/ (.*))?$/.exec(line) ?? [];
-      if (comment !== undefined && !comment.startsWith('---')) {
-        // A comment above several constants is the reason of each.
-        reason = isUsed ? comment : `${reason} ${comment}`.trim();
-        isUsed = false;
-      } else if (name === undefined) reason = '';
-      else {
-        isUsed = true;
+    // A comment above several constants is the reason of each.
+    for (const [, above, constants] of text.matchAll(/((?:^ ?\/?[/*].*\n)*)((?:^(?:export )?const [A-Z].*;.*\n)+)/gm)) {
+      const reason = above
+        .replace(/^ ?\/?[/*]+ ?| ?\*\/$/gm, '')
+        .replaceAll('\n', ' ')
+        .trim();
+      for (const [, exported, name, expression, beside] of constants.matchAll(CONSTANT)) {
         const known = expression.replace(/\b[A-Z][A-Z0-9_]+\b/g, (other) => values.get(other) ?? other);
         // Digits and arithmetic alone: nothing of the source is run.
         if (!/^[\d_\s*+/().-]+$/.test(known)) continue;
         values.set(name, Number(Function(`return (${known})`)()));
-        if (line.startsWith('export')) rows.push({ path, name, value: values.get(name), reason: beside ?? reason });
+        if (exported) rows.push({ path, name, value: values.get(name), reason: beside ?? reason });
       }
     }
   }
@@ -115,18 +110,17 @@ function moduleAt(path) {
   return { text, lines: text.split('\n').length - 1, imports: [...new Set(resolved)] };
 }
 
-/** The packages that are installed with the library, by the lock file. */
+/** The packages that are installed with the library, by the lock file: what npm marks there is for developers only. */
 function runtimePackages() {
   const { packages } = JSON.parse(readFileSync(join(top, 'package-lock.json'), 'utf8'));
-  const found = new Map();
-  const visit = (name, how) => {
-    if (found.has(name)) return;
-    const { version, dependencies = {} } = packages[`node_modules/${name}`];
-    found.set(name, `${name} ${version}${how}`);
-    for (const one of Object.keys(dependencies)) visit(one, ' (through another package)');
-  };
-  for (const name of Object.keys(packages[''].dependencies)) visit(name, '');
-  return [...found.values()];
+  const { '': own, ...others } = packages;
+  const shipped = Object.entries(others).filter(
+    ([, { dev, devOptional, optional }]) => !dev && !devOptional && !optional,
+  );
+  return shipped.map(([path, { version }]) => {
+    const name = path.replace('node_modules/', '');
+    return `${name} ${version}${own.dependencies[name] ? '' : ' (through another package)'}`;
+  });
 }
 
 function print() {

@@ -7,7 +7,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,6 +16,9 @@ const PROGRAMS = [
   { file: 'skillwire-stdio.cjs', main: 'src/stdio.ts', title: 'stdin and stdout alone: no network, no processes' },
   { file: 'skillwire.cjs', main: 'src/cli.ts', title: 'every agent skill on a machine behind one MCP server' },
 ];
+
+/** Options of npm: it says nothing unless something is wrong, and that in words (.npmrc asks for JSON). */
+export const QUIET = ['--no-audit', '--no-fund', '--loglevel=error', '--json=false'];
 
 export const say = (text) => console.error(`skillwire: ${text}`);
 
@@ -27,11 +30,11 @@ export function run(command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Installs the packages that the lock file names, unless that was done since it changed. */
-export function install() {
-  if (isNewer('node_modules/.package-lock.json', ['package-lock.json'])) return;
+/** Installs the packages that a folder's lock file names, unless that was done since it changed. */
+export function install(folder = '.') {
+  if (isNewer(`${folder}/node_modules/.package-lock.json`, [`${folder}/package-lock.json`])) return;
   say('installing packages');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--json=false']);
+  run('npm', ['ci', '--prefix', folder, ...QUIET]);
 }
 
 /** Builds, unless that was done since something that it is made from changed. */
@@ -39,7 +42,7 @@ export async function build() {
   if (isNewer('dist/.built', ['src', 'scripts/build.js', 'tsconfig.json', 'package.json', 'package-lock.json'])) return;
   say('building');
   rmSync(join(top, 'dist'), { recursive: true, force: true });
-  run(process.execPath, [join(top, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']);
   const sums = [];
   for (const program of PROGRAMS) {
     const text = await bundle(program);
@@ -71,8 +74,7 @@ async function bundle({ file, main, title }) {
     logLevel: 'warning',
     plugins: [{ name: 'sources', setup: changeSources }],
   });
-  const names = Object.keys(metafile.inputs).map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
-  const packages = [...new Set(names.filter((name) => name !== undefined))].sort();
+  const packages = Object.keys(metafile.inputs).flatMap((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
   const code = outputFiles[0].text
     .replace(/^([ \t]*)\/\*!\*/gm, '$1/**')
     .replace(/^([ \t]*)\/\/!~/gm, '$1//')
@@ -80,7 +82,7 @@ async function bundle({ file, main, title }) {
     .replaceAll('…', '...')
     .replaceAll('→', '->')
     .replace(/[^\0-\x7f]/g, '?');
-  return `#!/usr/bin/env node\n${header(file, title, packages)}${code}`;
+  return `#!/usr/bin/env node\n${header(file, title, [...new Set(packages)].sort())}${code}`;
 }
 
 function changeSources(builder) {
@@ -117,21 +119,19 @@ const ABOVE_TYPE = new RegExp(`^${COMMENT}(?=(?:export )?(?:type|interface) )`, 
 const SIGNATURE = '((?:export )?(?:async )?function\\b(?:.*\\{\\n|.*\\n(?:\\s.*\\n)*?\\S.*\\{\\n))';
 const ABOVE_FUNCTION = new RegExp(`^${COMMENT}${SIGNATURE}`, 'gm');
 
+/** `packages`: the folders of those that have code in the file. */
 function header(file, title, packages) {
-  const { version } = readJson('package.json');
   const lines = [
-    `skillwire ${version}, ${file}: ${title}.`,
+    `skillwire ${manifestIn('.').version}, ${file}: ${title}.`,
     'Made from src/ by scripts/build.js; a comment names the file that each part comes from.',
     'The licence of skillwire, then those of the packages that have code in this file.',
-    ...licence('skillwire', version, '.'),
-    ...packages.flatMap((name) =>
-      licence(name, readJson(`node_modules/${name}/package.json`).version, `node_modules/${name}`),
-    ),
+    ...['.', ...packages].flatMap(licenceIn),
   ];
   return `/*\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
 }
 
-function licence(name, version, folder) {
+function licenceIn(folder) {
+  const { name, version } = manifestIn(folder);
   const file = readdirSync(join(top, folder)).find((one) => /^licen[cs]e/i.test(one));
   const text = readFileSync(join(top, folder, file), 'utf8')
     .replaceAll('\r\n', '\n')
@@ -139,11 +139,10 @@ function licence(name, version, folder) {
   return ['', `---- ${name} ${version} ----`, '', ...text.trim().split('\n')];
 }
 
-const readJson = (path) => JSON.parse(readFileSync(join(top, path), 'utf8'));
+const manifestIn = (folder) => JSON.parse(readFileSync(join(top, folder, 'package.json'), 'utf8'));
 
 function isNewer(made, sources) {
-  if (!existsSync(join(top, made))) return false;
-  const { mtimeMs } = statSync(join(top, made));
+  const { mtimeMs } = statSync(join(top, made), { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
   return sources.every((path) => newestIn(join(top, path)) <= mtimeMs);
 }
 

@@ -58,14 +58,9 @@ export function cut(text: string, length: number): string {
   return /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
 }
 
-/** For the content of an XML element. Characters that XML does not allow become the replacement character. */
+/** Visible text for the content of an XML element. */
 export function xml(text: string): string {
-  if (!/[&<>\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
-  return text
-    .replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** By code units, for `sort`: the same on every machine. */

@@ -1,39 +1,36 @@
 /**
  * What everything is measured against: bare Node with the same duties, and not one more. By its first argument:
- *   answer METHOD=BYTES...      constants of these sizes
+ *   answer DIR METHOD=BYTES...  constants of these sizes
  *   scan DIR METHOD=BYTES...    the same, but its list is made of the skills in DIR, filled up to its size
- *   http BYTES                  node:http that parses each request and answers a constant
+ *   http DIR METHOD=BYTES...    constants by node:http, which parses each request
  *   hub FILE ARG...             passes messages to and from the server that the rest starts, each parsed, given another
  *                               id and written again; ids swapped in the text would be cheaper, but no hub may rely on
  *                               where in a message its id stands
- *   upstream                    the server behind every hub: `tool-0` answers the text that it is given
+ *   upstream TOOL               the server behind every hub, with a tool of this name that answers the text it is given
  */
 const [mode, ...args] = process.argv.slice(2);
 await { answer, scan, http, hub, upstream }[mode](...args);
 
-function answer(...sizes) {
-  serve(new Map(sizes.map((pair) => pair.split('=')).map(([method, bytes]) => [method, fill('{"x":""}', bytes)])));
+function answer(_root, ...sizes) {
+  serve(resultsOf(sizes));
 }
 
 async function scan(root, ...sizes) {
   const skills = await import('./skills.js');
   const held = skills.scan(root);
-  const list = JSON.stringify(skills.describe(held)).replace(/}$/, ',"x":""}');
-  const textOf = (method) => (method === 'tools/list' ? list : '{"x":""}');
-  const pairs = sizes.map((pair) => pair.split('='));
   // The texts of all skills are part of what it must hold.
-  serve(new Map(pairs.map(([method, bytes]) => [method, fill(textOf(method), bytes)])), held);
+  serve(resultsOf(sizes, JSON.stringify(skills.describe(held)).replace(/}$/, ',"x":""}')), held);
 }
 
-async function http(bytes) {
+async function http(_root, ...sizes) {
   const { createServer } = await import('node:http');
-  const result = fill('{"x":""}', bytes);
+  const results = resultsOf(sizes);
   const server = createServer((request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
-      const { id } = JSON.parse(Buffer.concat(chunks).toString());
-      const body = `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
+      const body = `{"jsonrpc":"2.0","id":${id},"result":${results.get(method)}}`;
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
       response.end(body);
     });
@@ -64,10 +61,8 @@ async function hub(...command) {
   });
 }
 
-function upstream() {
-  const about = 'Works on things. Use when the task speaks of them. '.repeat(4);
-  const inputSchema = { type: 'object', properties: { text: { type: 'string', description: about } } };
-  const tools = Array.from({ length: 10 }, (_, at) => ({ name: `tool-${at}`, description: about, inputSchema }));
+function upstream(name) {
+  const tools = [{ name, inputSchema: { type: 'object', properties: { text: { type: 'string' } } } }];
   const serverInfo = { name: 'upstream', version: '1' };
   const methods = {
     initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo }),
@@ -103,6 +98,13 @@ function eachPiece(from, take) {
   });
 }
 
-function fill(text, bytes) {
-  return text.replace(/"x":""}$/, `"x":"${'x'.repeat(Math.max(0, bytes - Buffer.byteLength(text)))}"}`);
+/** By method: an object that is filled up with "x" to its size. */
+function resultsOf(sizes, list) {
+  const pairs = sizes.map((pair) => {
+    const [method, bytes] = pair.split('=');
+    const text = (method === 'tools/list' && list) || '{"x":""}';
+    const missing = Math.max(0, bytes - Buffer.byteLength(text));
+    return [method, text.replace(/"x":""}$/, `"x":"${'x'.repeat(missing)}"}`)];
+  });
+  return new Map(pairs);
 }

@@ -1,16 +1,21 @@
 /**
- * What is measured. Each phase gives rows `{ label, unit, aim, better?, values: { ours, bare, v1, v2 } }`; the values are
- * samples. All servers of a phase take their turns in every round, so that a busy moment of the machine hits them alike.
+ * What is measured. Each phase gives rows `{ label, unit, aim, values: { ours, bare, v1, v2 } }`: samples, of which less is
+ * better, and the most that ours should be in times of bare Node.
+ * All servers of a phase take their turns in every round, so that a busy moment of the machine hits them alike.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { top } from '../build.js';
-import { connect, connectHttp, cpuMicros, end, memoryMiB, wrong } from './client.js';
+import { makeDirectory } from '../programs.js';
+import { connect, connectHttp, end, memoryMiB, wrong } from './client.js';
 import { CALLED, makeSkills, skillText } from './skills.js';
 
 const LIST = { method: 'tools/list' };
 const CALL = { method: 'tools/call', params: { name: 'skill', arguments: { name: CALLED } } };
+// Short, so that what a hub adds to a call is not hidden behind the copying of its text.
+const WORDS = 'Some words';
+const PASSED_ON = { method: 'tools/call', params: { name: 'up:echo', arguments: { text: WORDS } } };
 const SETTLE_MS = 2000;
 
 const script =
@@ -18,15 +23,14 @@ const script =
   (...args) => [fileURLToPath(new URL(name, import.meta.url)), ...args];
 const [bare, sdk] = [script('bare.js'), script('sdk.js')];
 const program = (...flags) => [join(top, 'dist', 'skillwire.cjs'), '--no-default-dirs', '--no-plugins', ...flags];
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** `bench`: `{ home, quick, directory() }`; `directory` makes a new one. */
+/** `quick`: to show that everything runs, not to measure. */
 export const PHASES = {
   /** From spawning the process to the answer to `initialize`, and on to a complete list of 25 skills; memory after that. */
-  async start(bench) {
-    const servers = await serversFor(bench, 25, 'answer');
-    const samples = await rounds(bench, 40, servers, (args) => startOnce(bench, args, 25));
-    const idle = await rounds(bench, 5, servers, (args) => startOnce(bench, args, 25, SETTLE_MS));
+  async start(quick) {
+    const servers = await serversFor(25, 'answer');
+    const samples = await rounds(quick, 40, servers, (args) => startOnce(quick, args, 25));
+    const idle = await rounds(quick, 5, servers, (args) => startOnce(quick, args, 25, SETTLE_MS));
     return [
       { label: 'start to `initialize`', unit: 'ms', aim: 1.5, values: samples('initialize') },
       { label: 'start to the list of 25 skills', unit: 'ms', aim: 1.9, values: samples('list') },
@@ -35,26 +39,21 @@ export const PHASES = {
   },
 
   /** CPU of the server for each of many requests that are piped into it. */
-  async calls(bench) {
-    const servers = await serversFor(bench, 25, 'answer');
-    const list = await loads(
-      bench,
-      servers,
-      () => LIST,
-      (result) => checkList(result, 25),
-    );
-    const call = await loads(bench, servers, () => CALL, checkCall);
+  async calls(quick) {
+    const servers = await serversFor(25, 'answer');
+    const list = await loads(quick, servers, LIST, checkList(25));
+    const call = await loads(quick, servers, CALL, checkCall);
     return [
       { label: 'a list of 25 skills, CPU', unit: 'µs', aim: 1.3, values: list },
       { label: 'a `skill` call of 6 KB, CPU', unit: 'µs', aim: 1.3, values: call },
     ];
   },
 
-  async scale(bench) {
-    const [few, many] = bench.quick ? [200, 300] : [1000, 10_000];
+  async scale(quick) {
+    const [few, many] = quick ? [200, 300] : [1000, 10_000];
     const measure = async (count, times, settle) => {
-      const servers = await serversFor(bench, count, 'scan');
-      return rounds(bench, times, servers, (args) => startOnce(bench, args, count, settle));
+      const servers = await serversFor(count, 'scan');
+      return rounds(quick, times, servers, (args) => startOnce(quick, args, count, settle));
     };
     const [thousand, all] = [await measure(few, 15), await measure(many, 7, SETTLE_MS)];
     return [
@@ -64,89 +63,57 @@ export const PHASES = {
     ];
   },
 
-  /** CPU of a rescan by the timer that finds all skills as they were. It has no counterpart, so its aim is in ms. */
-  async rescan(bench) {
-    const skills = makeSkills(bench.directory(), 1000);
-    const flags = ['--skill-dir', skills, '--no-watch', '--refresh-interval', '500'];
-    const values = await withServer(bench, program(...flags), async (client) => {
-      const cpuAfter = async (count) => {
-        while ((client.log.match(/refresh/g)?.length ?? 0) < count) await pause(5);
-        return cpuMicros(client.child) / 1000;
-      };
-      await client.initialize();
-      // The first ones are slower: their code is not compiled yet.
-      const first = bench.quick ? 2 : 20;
-      const times = [await cpuAfter(first)];
-      for (let round = 1; round <= first; round++) times.push(await cpuAfter(first + round));
-      return times.slice(1).map((time, at) => time - times[at]);
-    });
-    return [{ label: 'a rescan of 1,000 unchanged skills, CPU', unit: 'ms', aim: 25, values: { ours: values } }];
+  async http(quick) {
+    const servers = await serversFor(25, 'http');
+    const how = { open: connectHttp, warmUp: 2000, count: 500, width: 32 };
+    const values = await loads(quick, servers, CALL, checkCall, how);
+    return [{ label: 'a `skill` call over HTTP, CPU', unit: 'µs', aim: 2.5, values }];
   },
 
-  /** How many calls a second a server can take: as many as fit into a second of its CPU. */
-  async http(bench) {
-    const skills = makeSkills(bench.directory(), 25);
-    const ours = program('--skill-dir', skills, '--transport', 'http', '--port', '0');
-    const first = await connectHttp(ours, bench.home);
-    const { result } = await first.request(CALL);
-    await end(first);
-    const rest = { v1: sdk('v1', 'http', skills), v2: sdk('v2', 'http', skills) };
-    const servers = { ours, bare: bare('http', String(sizeOf(result))), ...rest };
-    const open = (args) => connectHttp(args, bench.home, args === servers.v1);
-    const cpu = await loads(bench, servers, () => CALL, checkCall, { open, warmUp: 2000, count: 500, width: 32 });
-    const perSecond = Object.entries(cpu).map(([name, all]) => [name, all.map((micros) => 1e6 / micros)]);
-    const values = Object.fromEntries(perSecond);
-    return [{ label: 'HTTP calls a second of CPU', unit: '/s', aim: 0.4, better: 'more', values }];
-  },
-
-  /** Another server's tools: the CPU of the process in between alone, and the time until its list holds them. */
-  async hub(bench) {
-    const upstream = bare('upstream');
-    const config = join(bench.directory(), 'mcp.json');
-    writeFileSync(config, JSON.stringify({ mcpServers: { up: { command: process.execPath, args: upstream } } }));
-    const rest = { v1: sdk('v1', 'hub', ...upstream), v2: sdk('v2', 'hub', ...upstream) };
-    const servers = { ours: program('--hub', '--config', config), bare: bare('hub', ...upstream), ...rest };
-    const nameOf = (args) => (args === servers.ours ? 'up:tool-0' : 'tool-0');
-    const listOnce = (args) =>
-      withServer(bench, args, async (client, begin) => {
-        await client.initialize();
-        const { result, arrived } = await client.request(LIST);
-        if (!result.tools.some(({ name }) => name === nameOf(args))) throw wrong(LIST, result);
-        return { ms: arrived - begin };
-      });
-    const samples = await rounds(bench, 20, servers, listOnce);
-    // Short, so that what a hub adds to a call is not hidden behind the copying of its text.
-    const callFor = (args) => ({ ...CALL, params: { name: nameOf(args), arguments: { text: 'Some words' } } });
-    const cpu = await loads(bench, servers, callFor, (result) => {
-      if (result.content[0].text !== 'Some words') throw wrong(CALL, result);
+  /** A call of another server's tool: the CPU of the process in between alone. */
+  async hub(quick) {
+    // Ours puts the server's name before the tool's; behind the others the tool itself is called so.
+    const [own, named] = [bare('upstream', 'echo'), bare('upstream', 'up:echo')];
+    const mcpServers = { up: { command: process.execPath, args: own } };
+    const config = join(makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers }) }), 'mcp.json');
+    const ours = program('--hub', '--config', config);
+    const servers = {
+      ours,
+      bare: bare('hub', ...named),
+      v1: sdk('v1', 'hub', ...named),
+      v2: sdk('v2', 'hub', ...named),
+    };
+    const values = await loads(quick, servers, PASSED_ON, (result) => {
+      if (result.content[0].text !== WORDS) throw wrong(PASSED_ON, result);
     });
-    return [
-      { label: 'hub: a call passed on, CPU', unit: 'µs', aim: 4, values: cpu },
-      { label: 'hub: start to the list', unit: 'ms', aim: 1.5, values: samples('ms') },
-    ];
+    return [{ label: 'hub: a call passed on, CPU', unit: 'µs', aim: 4, values }];
   },
 };
 
 // --- internal ---
 
-/** The command lines of all four for so many skills. The bare script answers with as many bytes as ours. */
-async function serversFor(bench, count, duty) {
-  const skills = makeSkills(bench.directory(), count);
+/** The command lines of all four for so many skills. The bare script, by its `duty`, answers with as many bytes as ours. */
+async function serversFor(count, duty) {
+  const skills = makeSkills(makeDirectory(), count);
   const ours = program('--skill-dir', skills, '--describe', 'full');
-  const sizes = await withServer(bench, ours, async (client) => [
-    `initialize=${sizeOf((await client.initialize()).result)}`,
-    `tools/list=${sizeOf((await client.request(LIST)).result)}`,
-    `tools/call=${sizeOf((await client.request(CALL)).result)}`,
+  const sizeOf = ({ result }) => Buffer.byteLength(JSON.stringify(result));
+  const sizes = await withServer(ours, async (client) => [
+    `initialize=${sizeOf(await client.initialize())}`,
+    `tools/list=${sizeOf(await client.request(LIST))}`,
+    `tools/call=${sizeOf(await client.request(CALL))}`,
   ]);
-  const floor = duty === 'scan' ? bare('scan', skills, ...sizes) : bare('answer', ...sizes);
-  return { ours, bare: floor, v1: sdk('v1', 'stdio', skills), v2: sdk('v2', 'stdio', skills) };
+  const [flags, transport] = duty === 'http' ? [['--transport', 'http', '--port', '0'], 'http'] : [[], 'stdio'];
+  return {
+    ours: [...ours, ...flags],
+    bare: bare(duty, skills, ...sizes),
+    v1: sdk('v1', transport, skills),
+    v2: sdk('v2', transport, skills),
+  };
 }
 
-const sizeOf = (result) => Buffer.byteLength(JSON.stringify(result));
-
-async function withServer({ home }, args, work) {
+async function withServer(args, work) {
   const begin = performance.now();
-  const client = connect(args, home);
+  const client = connect(args);
   try {
     return await work(client, begin);
   } finally {
@@ -154,17 +121,17 @@ async function withServer({ home }, args, work) {
   }
 }
 
-const startOnce = (bench, args, count, settle) =>
-  withServer(bench, args, async (client, begin) => {
+const startOnce = (quick, args, count, settle) =>
+  withServer(args, async (client, begin) => {
     const hello = await client.initialize();
     const list = await client.request(LIST);
-    checkList(list.result, count);
-    if (settle) await pause(bench.quick ? 100 : settle);
+    checkList(count)(list.result);
+    if (settle) await pause(quick ? 100 : settle);
     return { initialize: hello.arrived - begin, list: list.arrived - begin, memory: memoryMiB(client.child) };
   });
 
 /** Runs `measure` with every server once per round, each round beginning with another; gives the samples of a key. */
-async function rounds({ quick }, times, servers, measure) {
+async function rounds(quick, times, servers, measure) {
   const names = Object.keys(servers);
   const samples = new Map(names.map((name) => [name, []]));
   for (let round = 0; round < (quick ? 2 : times); round++) {
@@ -180,33 +147,33 @@ async function rounds({ quick }, times, servers, measure) {
  * The CPU of one call, with many in flight, of servers that run side by side. `warmUp`: V8 optimizes a server's code
  * while it runs, up to so many calls; what is measured is the state after that.
  */
-async function loads(bench, servers, callFor, check, { open, warmUp = 30_000, count = 2500, width = 64 } = {}) {
-  const running = {};
+async function loads(quick, servers, call, check, how = {}) {
+  const { open = connect, warmUp = 30_000, count = 2500, width = 64 } = how;
+  const clients = {};
   try {
     for (const [name, args] of Object.entries(servers)) {
-      const client = open ? await open(args) : connect(args, bench.home);
-      const one = { client, call: callFor(args) };
-      running[name] = one;
+      const client = await open(args);
+      clients[name] = client;
       await client.initialize?.();
-      check((await client.request(one.call)).result);
-      await client.load(one.call, { count: bench.quick ? 200 : warmUp, width });
+      check((await client.request(call)).result);
+      await client.load(call, { count: quick ? 200 : warmUp, width });
     }
-    const amount = { count: bench.quick ? 200 : count, width };
-    const measure = async ({ client, call }) => ({ cpu: await client.load(call, amount) });
-    return (await rounds(bench, 20, running, measure))('cpu');
+    const amount = { count: quick ? 200 : count, width };
+    const measure = async (client) => ({ cpu: await client.load(call, amount) });
+    return (await rounds(quick, 20, clients, measure))('cpu');
   } finally {
-    await Promise.all(Object.values(running).map(({ client }) => end(client)));
+    await Promise.all(Object.values(clients).map(end));
   }
 }
 
 /** Bare scripts fill their constants up with "x". */
 const isConstant = ({ x, tools }) => typeof x === 'string' && !tools;
 
-function checkList(result, count) {
+const checkList = (count) => (result) => {
   if (isConstant(result)) return;
   const { description } = result.tools.find(({ name }) => name === 'skill');
   if (new Set(description.match(/\bskill-\d+\b/g)).size !== count) throw wrong(LIST, description);
-}
+};
 
 function checkCall(result) {
   if (!isConstant(result) && !result.content[0].text.endsWith(skillText(0))) throw wrong(CALL, result);

@@ -1,7 +1,7 @@
 /**
  * The picture for the README: one line per measurement, a dot per server, on a logarithmic scale of "times bare Node".
- * Left is better in every line: rates are turned round. There is no background, and every colour has a contrast of at
- * least 3:1 on white and on GitHub's dark page, because one picture serves both.
+ * Left is better. There is no background, and every colour has a contrast of at least 3:1 on white and on GitHub's dark
+ * page, because one picture serves both.
  */
 const [TEXT, GRID] = ['#6e7781', '#8b949e'];
 const SERVERS = [
@@ -19,18 +19,16 @@ export function drawPlot(rows) {
   const x = (value) => (LEFT + ((WIDTH - LEFT - RIGHT) * Math.log(value / least)) / Math.log(most / least)).toFixed(1);
   const bottom = TOP + rows.length * LINE;
   const parts = [
-    ...SERVERS.toReversed().map(({ label, colour, radius }, at) => {
+    ...SERVERS.toReversed().map((server, at) => {
       const left = LEFT + at * 110;
-      return `<circle cx="${left + 6}" cy="16" r="${radius}" fill="${colour}"/>${text(left + 18, 20, label, 'start')}`;
+      return `${dot(left + 6, 16, server)}${text(left + 18, 20, server.label, 'start')}`;
     }),
     ...[0.5, 1, 2, 4, 8, 16, 32, 64, 128]
       .filter((value) => value >= least && value <= most)
       .map((value) => tick(x(value), value, bottom)),
     ...rows.map(({ label, costs }, at) => {
       const y = TOP + (at + 0.5) * LINE;
-      const dots = SERVERS.filter(({ key }) => costs[key] !== undefined).map(
-        ({ key, colour, radius }) => `<circle cx="${x(costs[key])}" cy="${y}" r="${radius}" fill="${colour}"/>`,
-      );
+      const dots = SERVERS.map((server) => dot(x(costs[server.key]), y, server));
       return `${text(LEFT - 14, y + 4, label, 'end')}${dots.join('')}`;
     }),
     text(LEFT, bottom + 34, 'times what bare Node needs for the same (log scale)', 'start'),
@@ -42,6 +40,8 @@ export function drawPlot(rows) {
 }
 
 // --- internal ---
+
+const dot = (x, y, { colour, radius }) => `<circle cx="${x}" cy="${y}" r="${radius}" fill="${colour}"/>`;
 
 function tick(x, value, bottom) {
   const dash = value === 1 ? '' : ' stroke-dasharray="2 4" stroke-opacity="0.6"';

@@ -6,8 +6,8 @@
  * machine mean nothing alone. A ratio is the median of the ratios of all rounds, because what two servers took in
  * one round was taken on the same machine, while two best rounds are two lucky moments.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, install, say, top } from '../build.js';
@@ -19,61 +19,42 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: 'boolean', default: false }, keep: { type: 'boolean', default: false } },
 });
-const names = positionals.length > 0 ? positionals : Object.keys(PHASES);
-const unknown = names.filter((name) => !Object.hasOwn(PHASES, name));
+const unknown = positionals.filter((name) => !Object.hasOwn(PHASES, name));
 if (unknown.length > 0) {
   say(`no phase is called ${unknown.join(', ')}; there are ${Object.keys(PHASES).join(', ')}`);
   process.exit(2);
 }
 install();
 await build();
-const temporary = mkdtempSync(join(tmpdir(), 'skillwire-bench-'));
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
-process.exitCode = (await main()) ? 0 : 1;
-
-async function main() {
-  const directory = () => mkdtempSync(join(temporary, 'part-'));
-  const bench = { home: directory(), directory, quick: options.quick };
-  const rows = [];
-  let failures = 0;
-  for (const name of names) {
-    const begin = performance.now();
-    try {
-      rows.push(...(await PHASES[name](bench)).map(summarize));
-    } catch (error) {
-      failures++;
-      console.log(`failed: ${name}: ${error.message}`);
-    }
-    say(`${name}: ${((performance.now() - begin) / 1000).toFixed(0)} s`);
-  }
-  console.log(about());
-  console.table(Object.fromEntries(rows.map(({ texts: { label, ...texts }, aim }) => [label, { ...texts, aim }])));
-  const isWhole = failures === 0 && positionals.length === 0 && !options.quick;
-  if (options.keep && isWhole) keep(rows);
-  return failures === 0;
+const rows = [];
+for (const [name, measure] of Object.entries(PHASES)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  say(name);
+  rows.push(...(await measure(options.quick)).map(summarize));
 }
+console.log(about());
+console.table(Object.fromEntries(rows.map(({ texts: { label, ...texts }, aim }) => [label, { ...texts, aim }])));
+if (options.keep && positionals.length === 0 && !options.quick) keep();
+
+// --- internal ---
 
 /** One row with its texts as the README has them, whether it meets its aim, and its place in the picture. */
-function summarize({ label, unit, aim, better = 'less', values }) {
-  const ratio = values.bare && median(values.ours.map((one, round) => one / values.bare[round]));
-  const show = (key) => values[key] && `${format(median(values[key]))}${unit === '/s' ? '' : ' '}${unit}`;
-  const times = ratio && `${ratio.toFixed(2)}x`;
-  const number = ratio ?? median(values.ours);
-  const isMet = better === 'more' ? number >= aim : number <= aim;
+function summarize({ label, unit, aim, values }) {
+  const ratio = median(values.ours.map((one, round) => one / values.bare[round]));
+  const show = (key) => `${format(median(values[key]))} ${unit}`;
   const against = (key) => median(values[key]) / median(values.bare);
-  const cost = (number) => (better === 'more' ? 1 / number : number);
+  const times = `${ratio.toFixed(2)}x`;
   return {
     texts: { label, ours: show('ours'), bare: show('bare'), ratio: times, v1: show('v1'), v2: show('v2') },
-    aim: `${better === 'more' ? '≥' : '≤'} ${aim}${ratio ? 'x' : ` ${unit}`}${isMet ? '' : ' MISSED'}`,
-    plot: ratio && { label, costs: { ours: cost(ratio), v1: cost(against('v1')), v2: cost(against('v2')) } },
+    aim: `≤ ${aim}x${ratio <= aim ? '' : ' MISSED'}`,
+    plot: { label, costs: { ours: ratio, v1: against('v1'), v2: against('v2') } },
   };
 }
 
-function keep(rows) {
+function keep() {
   const results = { about: about(), rows: rows.map(({ texts }) => texts) };
   writeFileSync(join(here, 'results.json'), `${JSON.stringify(results, null, 1)}\n`);
-  writeFileSync(join(here, 'results.svg'), drawPlot(rows.flatMap(({ plot }) => plot ?? [])));
+  writeFileSync(join(here, 'results.svg'), drawPlot(rows.map(({ plot }) => plot)));
 }
 
 function about() {

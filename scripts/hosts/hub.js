@@ -2,96 +2,81 @@
  * Published servers behind the hub, all at once, in one fresh home: who gets ready and with how many tools, one harmless
  * call each, how long the end takes after SIGTERM, and what processes are left then.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { makeSkills } from './drive.js';
-import { endLeftBehind, environment, installPackages } from './processes.js';
+import { top } from '../build.js';
+import { endLeftBehind, environment, installPackages, RUNS, versionOf } from './processes.js';
 
-const MARK = 'hub';
+const folder = join(RUNS, 'hub');
+const home = join(folder, 'home');
+const log = join(folder, 'hub.log');
 // On two processors 27 servers that start at once need about half of it; a server that answers later is not ready.
 const READY_MS = 60_000;
 const CALL_MS = 15_000;
 const END_MS = 12_000;
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** Gives a row per server, a sentence about the whole, and whether everything ended. */
-export async function driveHub(servers, { cache, folder: runs, bin }) {
-  const folder = join(runs, 'hub');
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const rows = [];
-  for (const server of servers) rows.push(await installServer(server, cache));
-  const hub = await startHub(rows, { cache, folder, bin });
-  try {
-    const readySeconds = await waitUntilReady(rows, hub);
-    for (const row of rows.filter(({ tools, server }) => tools > 0 && server.call)) row.call = await callOne(row, hub);
-    const { isGone, seconds } = await end(hub);
-    const left = await endLeftBehind(MARK);
-    const ready = rows.filter(({ tools }) => tools > 0);
-    const count = ready.reduce((sum, { tools }) => sum + tools, 0);
-    const summary = `${ready.length} of ${rows.length} ready after ${readySeconds} s, ${count} tools. ${isGone ? 'Gone' : 'NOT gone'} ${seconds} s after SIGTERM. Left behind: ${left.join(', ') || 'nothing'}.`;
-    const table = rows.map(({ server, version, tools, call, failure }) => {
-      return { server: server.name, version, tools, call, remark: tools > 0 ? '' : failure };
-    });
-    return { table, summary, isOk: isGone && left.length === 0 };
-  } finally {
-    writeFileSync(join(folder, 'hub.log'), hub.log);
-    await endLeftBehind(MARK);
-  }
+/** `servers`: rows of the table. Gives a row for each, a sentence about the whole, and what was left behind. */
+export async function driveHub(servers) {
+  mkdirSync(home, { recursive: true });
+  const rows = servers.map(({ name, packages }) => ({ server: name, version: versionOf(packages), tools: 0 }));
+  const { client, transport } = await startHub(servers);
+  const readySeconds = await waitUntilReady(rows, client);
+  for (const [at, server] of servers.entries())
+    if (rows[at].tools > 0 && server.call) rows[at].call = await callOne(server, client);
+  const began = Date.now();
+  const gone = new Promise((done) => {
+    client.onclose = done;
+  });
+  process.kill(transport.pid, 'SIGTERM');
+  await Promise.race([gone, pause(END_MS)]);
+  const endSeconds = ((Date.now() - began) / 1000).toFixed(1);
+  const left = await endLeftBehind(folder);
+  const ready = rows.filter(({ tools }) => tools > 0);
+  const count = ready.reduce((sum, { tools }) => sum + tools, 0);
+  const summary = `${ready.length} of ${rows.length} ready after ${readySeconds} s, ${count} tools. Ended ${endSeconds} s after SIGTERM. Left behind: ${left.join(', ') || 'nothing'}.`;
+  return { rows, summary, left };
 }
 
 // --- internal ---
 
-async function installServer(server, cache) {
-  try {
-    return { server, tools: 0, ...(await installPackages(cache, `server-${server.name}`, server.packages)) };
-  } catch (error) {
-    return { server, tools: 0, failure: error.message };
-  }
-}
-
-async function startHub(rows, { cache, folder, bin }) {
-  const put = (text) => text.replace('{folder}', folder);
-  const entryOf = ({ server: { bin: command, args, env }, folder: packages }) => {
-    const own = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, put(value)]));
-    const whole = { ...environment(cache, packages, folder, MARK), ...own };
-    return { command: join(packages, 'node_modules', '.bin', command), args: args.map(put), env: whole };
+async function startHub(servers) {
+  const entryOf = ({ name, packages, bin, args = [], env }) => {
+    const command = join(installPackages(packages), 'node_modules', '.bin', bin);
+    return [name, { command, args, env: { ...environment(home, packages[0]), ...env } }];
   };
-  const installed = rows.filter((row) => row.folder);
-  const mcpServers = Object.fromEntries(installed.map((row) => [row.server.name, entryOf(row)]));
+  const mcpServers = Object.fromEntries(servers.map(entryOf));
   const config = join(folder, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers }, null, 2));
-  const skills = makeSkills(join(folder, 'skills'));
-  const args = [bin, 'serve', '--hub', '--config', config, '--no-default-dirs', '--no-plugins', '--skill-dir', skills];
-  const env = environment(cache, folder, folder, MARK);
-  const transport = new StdioClientTransport({ command: process.execPath, args, cwd: folder, env, stderr: 'pipe' });
-  const hub = { client: new Client({ name: 'hosts-check', version: '1.0.0' }), transport, log: '' };
-  transport.stderr.on('data', (chunk) => {
-    hub.log += chunk;
-  });
-  await hub.client.connect(transport);
-  return hub;
+  const program = join(top, 'dist', 'skillwire.cjs');
+  const args = [program, '--hub', '--config', config, '--no-default-dirs', '--no-plugins'];
+  const options = { cwd: home, env: environment(home), stderr: openSync(log, 'w') };
+  const transport = new StdioClientTransport({ command: process.execPath, args, ...options });
+  const client = new Client({ name: 'hosts-check', version: '1.0.0' });
+  await client.connect(transport);
+  return { client, transport };
 }
 
 /** Asks for the tools every second until every server has some or has failed, or the time is over; gives the seconds. */
-async function waitUntilReady(rows, hub) {
+async function waitUntilReady(rows, client) {
   const began = Date.now();
   for (;;) {
-    const { tools } = await hub.client.listTools();
+    const { tools } = await client.listTools();
+    const said = readFileSync(log, 'utf8');
     for (const row of rows) {
-      row.tools = tools.filter(({ name }) => name.startsWith(`${row.server.name}:`)).length;
-      row.failure ??= new RegExp(`server ${row.server.name}: failed: (.{1,200})`).exec(hub.log)?.[1];
+      row.tools = tools.filter(({ name }) => name.startsWith(`${row.server}:`)).length;
+      const [, why] = new RegExp(`server ${row.server}: failed: (.{1,200})`).exec(said) ?? [];
+      row.remark = row.tools > 0 ? '' : why;
     }
     const took = Date.now() - began;
-    if (rows.every((row) => row.tools > 0 || row.failure) || took > READY_MS) return Math.round(took / 1000);
+    if (rows.every((row) => row.tools > 0 || row.remark) || took > READY_MS) return Math.round(took / 1000);
     await pause(1000);
   }
 }
 
-async function callOne({ server: { name, call } }, { client }) {
-  const [tool, args] = call;
+async function callOne({ name, call: [tool, args] }, client) {
   try {
     const params = { name: `${name}:${tool}`, arguments: args };
     const { isError, content } = await client.callTool(params, undefined, { timeout: CALL_MS });
@@ -99,14 +84,4 @@ async function callOne({ server: { name, call } }, { client }) {
   } catch (error) {
     return `${tool}: ${error.message.slice(0, 60)}`;
   }
-}
-
-async function end({ client, transport }) {
-  const began = Date.now();
-  const gone = new Promise((resolve) => {
-    client.onclose = () => resolve(true);
-  });
-  process.kill(transport.pid, 'SIGTERM');
-  const isGone = await Promise.race([gone, pause(END_MS)]);
-  return { isGone, seconds: ((Date.now() - began) / 1000).toFixed(1) };
 }

@@ -1,17 +1,16 @@
 /**
- * A fake model on loopback: it answers in whichever API it is asked, keeps what it was shown, and plays one script: find
- * the `skill` tool among what it is shown, load a skill with it, list the skills, say "done". A host that hides MCP
- * tools behind a search of its own is asked for them first, with the words that its row of the table gives.
+ * A fake model on loopback: it answers in whichever API it is asked, keeps what it was shown, and plays one script: load
+ * a skill, list the skills, say "done". Of a host that hides MCP tools behind a search of its own it asks for them first,
+ * with the words that its row of the table gives.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-
-export const SKILL = 'greeting';
+import { SKILL } from '../programs.js';
 
 /**
- * `ours`: gives the tools that the server has listed so far. `search`: `{ tool, names, args(name) }`, and `wrap(name, args)`
- * where a tool that was found is not called by its own name. Gives `{ url, requests, close }`; a request is
- * `{ text, tools, action }`: what the model was sent, the tools in it, what it did.
+ * `ours`: the tools that skillwire lists. `search`: `{ find, use? }`: the call that asks the host for them, and what calls
+ * a tool that was found but is not shown. Gives `{ url, requests, close }`; a request is `{ text, tools, action }`: what
+ * the model was sent, the tools in it, what it did.
  */
 export async function startModel(ours, search) {
   const requests = [];
@@ -21,15 +20,13 @@ export async function startModel(ours, search) {
     const json = (value, status = 200) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
-    const small = SMALL_ANSWERS.find(([pattern]) => pattern.test(path));
-    const api = APIS.find(([pattern]) => pattern.test(path));
-    if (small) return json(small[1]);
+    const [, api] = APIS.find(([pattern]) => pattern.test(path)) ?? [];
     if (!api) return json({ error: { message: `no such path: ${path}` } }, 404);
     const { model, stream, tools = [] } = JSON.parse(text);
     const seen = { text, tools: toolsIn(tools) };
-    seen.action = { id: `call_${requests.length}`, model, ...decide(seen.tools, requests, ours(), search) };
+    seen.action = { id: `call_${requests.length}`, model, ...decide(seen.tools, requests, ours, search) };
     requests.push(seen);
-    const { whole, events } = api[1](seen.action);
+    const { whole, events } = api(seen.action);
     if (stream || path.includes('stream')) sendEvents(response, events);
     else json(whole);
   });
@@ -46,7 +43,7 @@ export function matchTools(shown, ours) {
   const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
   return shown.flatMap((tool) => {
     const own = ours.find(({ description }) => oneLine(tool.description).includes(oneLine(description).slice(0, 60)));
-    return own ? [{ ...tool, plain: own.name.replace(/^skills_/, 'skills.'), listed: own }] : [];
+    return own ? [{ ...tool, listed: own }] : [];
   });
 }
 
@@ -55,38 +52,24 @@ export function matchTools(shown, ours) {
 /** Each API wraps tools in another way: what has a name and a description is one. Codex groups them in a namespace. */
 function toolsIn(value, namespace) {
   if (typeof value !== 'object' || value === null) return [];
-  const { type, name, description, defer_loading: isDeferred } = value;
-  if (type !== 'namespace' && name && typeof description === 'string')
-    return [{ name, description, isDeferred, namespace }];
+  const { type, name, description } = value;
+  if (type !== 'namespace' && name && typeof description === 'string') return [{ name, description, namespace }];
   return Object.values(value).flatMap((inner) => toolsIn(inner, type === 'namespace' ? name : namespace));
 }
 
 function decide(tools, requests, ours, search) {
   if (tools.length === 0) return { say: 'ok' };
-  const done = new Set(requests.map(({ action }) => action.step));
-  const shown = matchTools(tools, ours);
   const steps = [
-    { step: 'skill', plain: 'skill', args: { name: SKILL } },
-    { step: 'list', plain: 'skills.list', args: { query: SKILL } },
+    ...(search ? [search.find] : []),
+    { plain: 'skill', args: { name: SKILL } },
+    { plain: 'skills.list', args: { query: SKILL } },
   ];
-  for (const { step, plain, args } of steps.filter((one) => !done.has(one.step))) {
-    const tool = shown.find((one) => one.plain === plain);
-    if (tool && !tool.isDeferred) return { step, call: tool.name, namespace: tool.namespace, args };
-    if (!search) continue;
-    const name = search.names[step];
-    // What was asked for may come as a definition inside the answer, and need not be in the list of tools.
-    if (done.has(`search ${step}`)) return { step, call: name, args, ...search.wrap?.(name, args) };
-    return { step: `search ${step}`, call: search.tool, args: search.args(name) };
-  }
-  return { step: 'done', say: 'done' };
+  const step = steps[requests.filter(({ action }) => action.call).length] ?? { say: 'done' };
+  if (!step.plain) return step;
+  const tool = matchTools(tools, ours).find(({ listed }) => listed.name === step.plain);
+  if (tool) return { call: tool.name, namespace: tool.namespace, args: step.args };
+  return search?.use?.(step.plain, step.args) ?? { say: 'done' };
 }
-
-// Hosts ask which models there are, and how large a prompt is, before they ask for an answer.
-const SMALL_ANSWERS = [
-  [/\/messages\/count_tokens$/, { input_tokens: 1 }],
-  [/:countTokens$/, { totalTokens: 1 }],
-  [/\/models$/, { object: 'list', data: [{ id: 'fake', object: 'model', owned_by: 'nobody', created: 1 }] }],
-];
 
 /** As much of each API as hosts need. An action is `{ id, model, call, args, namespace? }` or `{ id, model, say }`. */
 const APIS = [

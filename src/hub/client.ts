@@ -9,21 +9,8 @@
  */
 import { MAX_REPLIES, REPLY_MS, SETUP_MS } from '../limits.ts';
 import { messageOf } from '../log.ts';
-import {
-  decode,
-  encodeNotification,
-  encodeReply,
-  encodeRequest,
-  errorReply,
-  HEADERS,
-  type Id,
-  isObject,
-  type Message,
-  metaOf,
-  methodNotFound,
-  type Params,
-  RpcError,
-} from '../protocol/index.ts';
+import * as protocol from '../protocol/index.ts';
+import { type Id, isObject, type Message, type Params, RpcError } from '../protocol/index.ts';
 import {
   type CallOptions,
   type ClientContext,
@@ -34,7 +21,7 @@ import {
   SessionLost,
   UpstreamError,
 } from './connection.ts';
-import { type Agreement, type Ask, agree } from './dialects.ts';
+import { type Agreement, type Ask, agree, type Dialect } from './dialects.ts';
 import type { ActiveTarget } from './entries.ts';
 import { openHttp } from './http.ts';
 import { openSse } from './sse.ts';
@@ -42,6 +29,7 @@ import { openStdio } from './stdio.ts';
 
 /** Rejects with an Error that is for people, and may hold secrets; then no process, socket or timer is left. */
 export async function openClient(target: ActiveTarget, context: ClientContext): Promise<UpstreamClient> {
+  context.cancellation?.throwIfAborted();
   const isLegacy = target.kind === 'sse' || exitingTargets.has(target);
   const client = new UpstreamClient((owner) => connect(target, owner, context), context);
   try {
@@ -76,7 +64,6 @@ export class UpstreamClient {
   #onNotification: OnNotification = () => {};
   /** While another session is opened. */
   #renewal: Promise<boolean> | undefined;
-  #heardAt = performance.now();
   #lastId = 0;
   #replies = 0;
 
@@ -89,19 +76,13 @@ export class UpstreamClient {
       isPending: (id) => this.#pending.has(id),
       lost: (error) => this.#loseAnswer(error),
       closed: (error) => this.#lose(error),
-      headers: () => (this.#agreement ? { [HEADERS.version]: this.#agreement.version } : {}),
+      headers: () => (this.#agreement ? { [protocol.HEADERS.version]: this.#agreement.version } : {}),
       log: context.log,
     });
     this.#closed = new Promise((done) => {
       signal.addEventListener('abort', () => done(this.#connection.close()));
     });
     context.cancellation?.addEventListener('abort', () => this.#lose(), { signal });
-    if (context.cancellation?.aborted) this.#lose();
-  }
-
-  /** Milliseconds since the last message of the server. */
-  get silence(): number {
-    return performance.now() - this.#heardAt;
   }
 
   get agreement(): Agreement {
@@ -110,8 +91,8 @@ export class UpstreamClient {
   }
 
   async shakeHands(isLegacy: boolean): Promise<void> {
-    const ask: Ask = (method, params, headers, cancellation) =>
-      this.#ask(method, params, { timeout: SETUP_MS, headers, cancellation });
+    const ask: Ask = (dialect, method, params, cancellation) =>
+      this.#ask(dialect, method, params, { timeout: SETUP_MS, cancellation });
     this.#agreement = await agree(ask, this.#context.client, isLegacy);
     const { confirmation } = this.#agreement.dialect;
     // Over HTTP the next request has a connection of its own, and servers refuse one that comes before this.
@@ -120,15 +101,19 @@ export class UpstreamClient {
 
   /** Rejects with the server's RpcError, or with another Error that is for people, and may hold secrets. */
   async request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const before = this.#agreement;
-    try {
-      return await this.#exchange(method, params, options);
-    } catch (error) {
-      if (!(error instanceof SessionLost)) throw error;
-      const isRenewed = before !== this.#agreement && !this.#renewal;
-      if (!isRenewed && !(await this.#renew())) throw error.cause;
-      // The server has not run it, so it is sent again, in the new session.
-      return this.#exchange(method, params, options);
+    for (let isAgain = false; ; isAgain = true) {
+      const { agreement } = this;
+      try {
+        const result = agreement.dialect.unseal(await this.#ask(agreement.dialect, method, params, options));
+        const { resultType = 'complete' } = result;
+        if (resultType === 'complete') return result;
+        throw new UpstreamError('the server asks for input, which is not passed on here');
+      } catch (error) {
+        if (!(error instanceof SessionLost)) throw error;
+        const isRenewed = agreement !== this.#agreement && !this.#renewal;
+        if (isAgain || !(isRenewed || (await this.#renew()))) throw error.cause;
+        // The server has not run it, so it is sent again, in the new session.
+      }
     }
   }
 
@@ -137,7 +122,6 @@ export class UpstreamClient {
     await this.request(this.agreement.dialect.pingMethod, {}, { timeout }).catch((error: unknown) => {
       if (!(error instanceof RpcError || (error instanceof HttpError && error.status === 429))) throw error;
     });
-    this.#heardAt = performance.now();
   }
 
   /** Takes the server's notifications from now on, and keeps a stream for them open where they need one. */
@@ -155,22 +139,17 @@ export class UpstreamClient {
     await this.#closed;
   }
 
-  /** A request in the dialect of the server. */
-  async #exchange(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const { dialect } = this.agreement;
-    const headers = dialect.headers(method, params, options.headers);
-    return dialect.unseal(await this.#ask(method, dialect.seal(params), { ...options, headers }));
-  }
-
-  /** A request as it is. */
-  #ask(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const { timeout, cancellation, onProgress, headers } = options;
+  /** A request in that dialect, and its result as the server sends it. */
+  #ask(dialect: Dialect, method: string, params: Params, options: CallOptions): Promise<Params> {
+    const { timeout, cancellation, onProgress } = options;
     return new Promise((resolve, reject) => {
       this.end.throwIfAborted();
       if (cancellation?.aborted) throw new UpstreamError('cancelled');
       const id = ++this.#lastId;
-      const body = onProgress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
-      const text = encodeRequest(id, method, body);
+      const sealed = dialect.seal(params);
+      const body = onProgress ? { ...sealed, _meta: { ...protocol.metaOf(sealed), progressToken: id } } : sealed;
+      const text = protocol.encodeRequest(id, method, body);
+      const headers = dialect.headers(method, params, options.headers);
       const onAbort = () => this.#cancel(id, 'cancelled');
       const onTimeout = () => this.#cancel(id, `no answer to ${method} within ${timeout} ms`);
       const timer = Number.isFinite(timeout) ? setTimeout(onTimeout, timeout) : undefined;
@@ -184,7 +163,7 @@ export class UpstreamClient {
   /** Never rejects. */
   async #notify(method: string, params?: Params): Promise<void> {
     const refused = (error: unknown) => this.#context.log(`${method} was not accepted: ${messageOf(error)}`);
-    await this.#connection.send({ text: encodeNotification(method, params), method }).catch(refused);
+    await this.#connection.send({ text: protocol.encodeNotification(method, params), method }).catch(refused);
   }
 
   /** The request, which no longer waits and which the caller must settle. */
@@ -221,7 +200,8 @@ export class UpstreamClient {
   #renew(): Promise<boolean> {
     const open = async () => {
       // The refusal may have been about one message alone. A second one shows it.
-      const ping = this.#ask(this.agreement.dialect.pingMethod, {}, { timeout: REPLY_MS });
+      const { dialect } = this.agreement;
+      const ping = this.#ask(dialect, dialect.pingMethod, {}, { timeout: REPLY_MS });
       if (!((await ping.catch((error: unknown) => error)) instanceof SessionLost)) return false;
       await this.shakeHands(true).catch((error: unknown) => {
         throw new UpstreamError(`the server has forgotten our session, and opens no other: ${messageOf(error)}`);
@@ -247,9 +227,9 @@ export class UpstreamClient {
   }
 
   #receive(text: string): void {
-    this.#heardAt = performance.now();
     try {
-      for (const message of [decode(text)].flat()) if (!this.end.aborted) this.#handle(message);
+      const decoded = protocol.decode(text);
+      for (const message of Array.isArray(decoded) ? decoded : [decoded]) if (!this.end.aborted) this.#handle(message);
     } catch (error) {
       // A fault in one message must not end the process.
       this.#context.log(`a message could not be handled: ${messageOf(error)}`);
@@ -288,7 +268,8 @@ export class UpstreamClient {
   async #reply(id: Id, method: string): Promise<void> {
     if (this.#replies === MAX_REPLIES) return;
     this.#replies += 1;
-    const reply = method === 'ping' ? encodeReply(id, {}) : errorReply(id, methodNotFound(method));
+    const reply =
+      method === 'ping' ? protocol.encodeReply(id, {}) : protocol.errorReply(id, protocol.methodNotFound(method));
     await this.#connection.send({ text: String(reply) }).catch(() => {}); // The server does not want it.
     this.#replies -= 1;
   }

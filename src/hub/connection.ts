@@ -47,8 +47,8 @@ export interface OutgoingMessage {
 
 export interface Connection {
   /**
-   * Settles when the server has accepted the message, or later. Rejects when the message, or the response to it, was lost;
-   * the connection goes on.
+   * Settles when the message is in the pipe, or the server has accepted it, or later. Rejects when the message, or the
+   * response to it, was lost; the connection goes on.
    */
   send(message: OutgoingMessage): Promise<void>;
   /** The request is no longer waited for: closes its response. Undefined where requests have none of their own. */

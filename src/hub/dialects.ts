@@ -49,7 +49,7 @@ export interface Agreement {
 }
 
 /** Sends a request of the handshake. Rejects with the server's RpcError, or with another Error. */
-export type Ask = (method: string, params: Params, headers: HeaderFields, cancellation: AbortSignal) => Promise<Params>;
+export type Ask = (dialect: Dialect, method: string, params: Params, cancellation: AbortSignal) => Promise<Params>;
 
 /** `isLegacy`: the server is known to speak the legacy dialect. Rejects with the error of the last handshake. */
 export async function agree(ask: Ask, us: Client, isLegacy: boolean): Promise<Agreement> {
@@ -118,8 +118,7 @@ const MODERN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 async function discover(ask: Ask, us: Client, signal: AbortSignal): Promise<Agreement> {
   const askIn = async (version: string) => {
     const dialect = modernDialect(version, us);
-    const result = await ask(DISCOVER, dialect.seal({}), dialect.headers(DISCOVER, {}), signal);
-    return { dialect, version, result };
+    return { dialect, version, result: await ask(dialect, dialect.pingMethod, {}, signal) };
   };
   const [newest = ''] = MODERN_VERSIONS;
   const { dialect, version, result } = await askIn(newest).catch((error: unknown) => {
@@ -136,12 +135,10 @@ async function discover(ask: Ask, us: Client, signal: AbortSignal): Promise<Agre
   return agreement(dialect, version, metaOf(result)[META.server], result.capabilities);
 }
 
-const DISCOVER = 'server/discover';
-
 async function initialize(ask: Ask, us: Client, signal: AbortSignal): Promise<Agreement> {
   const [newest = ''] = LEGACY_VERSIONS;
   const params = { protocolVersion: newest, capabilities: {}, clientInfo: us };
-  const { protocolVersion: version, serverInfo, capabilities } = await ask('initialize', params, {}, signal);
+  const { protocolVersion: version, serverInfo, capabilities } = await ask(legacyDialect, 'initialize', params, signal);
   if (typeof version === 'string' && LEGACY_VERSIONS.includes(version))
     return agreement(legacyDialect, version, serverInfo, capabilities);
   const named = cut(String(version), MAX_ITEM_NAME);

@@ -1,6 +1,6 @@
 /**
  * A connection over streamable HTTP: one POST per message, answered by a JSON body or an event stream.
- * Owns: sockets, redirects, HTTP errors, the session id, response streams. Leaves alone: the format of event streams
+ * Owns: sockets, HTTP errors, the session id, response streams. Leaves alone: the format of event streams
  * (event-stream.ts), when a session is opened again (client.ts). `node:http` and not `fetch`, which fails after five
  * minutes without a response.
  * Always true: nothing is sent to another origin than the configured one: no credentials, no session id, no message; a
@@ -33,13 +33,12 @@ interface HttpRequest {
   readonly url?: URL;
   readonly headers?: HeaderFields;
   readonly body?: string;
-  /** Fires when the exchange is no longer needed. */
-  readonly signal: AbortSignal;
+  /** Fires when the exchange is no longer needed. Without it, the end of the connection ends the exchange. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection {
   const http = createHttp(target, owner);
-  const end = new AbortController();
   /** The requests that are under way. */
   const exchanges = new Map<Id, AbortController>();
   let session: HeaderFields = {};
@@ -109,7 +108,7 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
     drop: (id) => exchanges.get(id)?.abort(),
     async listen(opened) {
       try {
-        const stream = await http.openStream(session, end.signal);
+        const stream = await http.openStream(session);
         opened();
         await readEvents(stream, owner.text);
         return true;
@@ -120,8 +119,6 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
       }
     },
     async close() {
-      end.abort();
-      for (const exchange of exchanges.values()) exchange.abort();
       if (HEADERS.session in session)
         await http.send({ verb: 'DELETE', headers: session, signal: AbortSignal.timeout(LINGER_MS) }).then(
           (response) => response.destroy(),
@@ -141,40 +138,30 @@ export function createHttp(target: HttpTarget, owner: ConnectionOwner) {
   const { auth = null } = urlToHttpOptions(own);
 
   /** Settles when the headers of the response are there. Rejects with HttpError when they say that it is none. */
-  async function send(request: HttpRequest, isRedirected = false): Promise<IncomingMessage> {
-    const { url = own } = request;
+  async function send(request: HttpRequest): Promise<IncomingMessage> {
     const type = request.body !== undefined && { 'content-type': JSON_TYPE };
     // Node compares names without case, and the last one counts.
     const headers = { ...target.headers, ...owner.headers(), ...request.headers, ...type };
-    const response = await exchange(url, { ...request, headers }, { agent, auth });
+    const response = await exchange(request.url ?? own, { ...request, headers }, { agent, auth });
     const { statusCode: status = 0 } = response;
-    if (status < 300) return response;
-    // Without 303: it asks for another method, and so for another request.
-    const next = [301, 302, 307, 308].includes(status) ? sameOrigin(response.headers.location, url.href) : undefined;
-    // Once is enough for what is common: from `/mcp` to `/mcp/`.
-    if (!next || isRedirected) throw await httpErrorOf(status, response);
-    discard(response);
-    return send({ ...request, url: next }, true);
+    // A redirect is not followed: only the configuration decides who gets our messages. The error says where it leads.
+    if (status >= 300) throw await httpErrorOf(status, response);
+    return response;
   }
 
   return {
     send,
     /** Rejects with HttpError when there is no event stream. */
-    async openStream(headers: HeaderFields, signal: AbortSignal): Promise<IncomingMessage> {
+    async openStream(headers: HeaderFields, signal?: AbortSignal): Promise<IncomingMessage> {
       const response = await send({ verb: 'GET', headers: { ...headers, accept: EVENT_STREAM_TYPE }, signal });
       const type = mediaType(response);
       if (type === EVENT_STREAM_TYPE) return response;
       response.destroy();
       throw new HttpError(response.statusCode ?? 0, `the answer is ${type || 'of no type'}, not a stream of events`);
     },
+    /** Ends every exchange. */
     close: () => agent.destroy(),
   };
-}
-
-/** The address that a server names, if its origin is ours: only the configuration decides who gets our messages. */
-export function sameOrigin(address = '', own: string): URL | undefined {
-  const named = URL.canParse(address, own) ? new URL(address, own) : undefined;
-  return named?.origin === new URL(own).origin ? named : undefined;
 }
 
 /** Ignores a body. It is read, so that the socket can be used again. */
@@ -194,12 +181,12 @@ function exchange(url: URL, { verb, headers, body, signal }: HttpRequest, option
     const request = start(url, { ...options, method: verb, headers });
     // Not by the `signal` option: its error would stay with the socket, which may already be used by another request.
     const abort = () => void request.destroy();
-    signal.addEventListener('abort', abort);
+    signal?.addEventListener('abort', abort);
     request.once('response', resolve);
     // A name with several addresses fails with one error for each, and with an empty message of its own.
     request.on('error', (error) => reject(error instanceof AggregateError ? error.errors[0] : error));
-    request.once('close', () => signal.removeEventListener('abort', abort));
-    if (signal.aborted) abort();
+    request.once('close', () => signal?.removeEventListener('abort', abort));
+    if (signal?.aborted) abort();
     request.end(body);
   });
 }

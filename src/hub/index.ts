@@ -15,7 +15,8 @@ import { VERSION } from '../version.ts';
 import { chooseEntries, createConfiguration, hopsIn } from './config.ts';
 import { pause, UpstreamError } from './connection.ts';
 import type { UpstreamConfig } from './entries.ts';
-import { contributionOf, headersOf, publicName } from './items.ts';
+import { contributionOf, publicName } from './items.ts';
+import { headersFor } from './param-headers.ts';
 import { ownEnvironment } from './process.ts';
 import { type HubContext, Upstream } from './upstream.ts';
 
@@ -81,7 +82,7 @@ export function createHub({ mcpServers, client = US, ...options }: HubConfig): H
         const tool = upstream.listing.tools.find(({ definition }) => publicName(upstream, definition.name) === name);
         if (!tool) continue;
         const { timeout } = upstream.config;
-        const call = { timeout, cancellation: signal, onProgress, headers: headersOf(tool, args) };
+        const call = { timeout, cancellation: signal, onProgress, headers: headersFor(tool.paramHeaders, args) };
         return upstream.request('tools/call', { name: tool.definition.name, arguments: args }, call);
       }
       throw new UpstreamError(`no tool is called "${echo(name)}"`);

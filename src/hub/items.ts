@@ -37,18 +37,13 @@ export function contributionOf(upstreams: readonly Upstream[]): Contribution {
 /** Server names have no colon, so this names one item of one server. */
 export const publicName = ({ config }: Upstream, name: string) => `${config.name}:${visibleLine(name)}`;
 
-/** The arguments of a call that are repeated in headers; none for most tools. */
-export function headersOf({ paramHeaders }: ListedTool, args: unknown): HeaderFields | undefined {
-  return paramHeaders.length > 0 && isObject(args) ? headersFor(paramHeaders, args) : undefined;
-}
-
 // --- internal ---
 
 /**
  * Passes a client's request on, with its `_meta`, its cancellation and the progress that comes back. `subject`: the params
  * that say what is asked for. Rejects with the server's RpcError, or with an UpstreamError.
  */
-async function passOn(
+function passOn(
   upstream: Upstream,
   call: Call,
   method: string,
@@ -58,21 +53,17 @@ async function passOn(
   // Progress has a token for each connection.
   const { progressToken, ...meta } = protocol.metaOf(call.params);
   const onProgress = (report: Params) => call.notify('notifications/progress', { ...report, progressToken });
+  const options = {
+    timeout: upstream.config.timeout,
+    cancellation: call.cancellation(),
+    onProgress: protocol.isId(progressToken) ? onProgress : undefined,
+    headers,
+  };
   const params = Object.keys(meta).length > 0 ? { ...subject, _meta: meta } : subject;
-  const result = await upstream
-    .request(method, params, {
-      timeout: upstream.config.timeout,
-      cancellation: call.cancellation(),
-      onProgress: protocol.isId(progressToken) ? onProgress : undefined,
-      headers,
-    })
-    .catch((error: unknown) => {
-      const isOurs = error instanceof RpcError && CONNECTION_CODES.has(error.code);
-      throw isOurs ? new RpcError(protocol.CODE.internal, error.message, error.data) : error;
-    });
-  const { resultType = 'complete' } = result;
-  if (resultType !== 'complete') throw new UpstreamError('the server asks for input, which is not passed on here');
-  return result;
+  return upstream.request(method, params, options).catch((error: unknown) => {
+    const isOurs = error instanceof RpcError && CONNECTION_CODES.has(error.code);
+    throw isOurs ? new RpcError(protocol.CODE.internal, error.message, error.data) : error;
+  });
 }
 
 /** A client would take these to be about its own connection with us. */
@@ -87,8 +78,7 @@ function knownSkill(upstream: Upstream, entry: UpstreamSkill): Skill {
   return skill;
 }
 
-function toolOf(upstream: Upstream, tool: ListedTool): Tool {
-  const { definition } = tool;
+function toolOf(upstream: Upstream, { definition, paramHeaders }: ListedTool): Tool {
   const name = publicName(upstream, definition.name);
   return {
     server: upstream.config.name,
@@ -96,7 +86,7 @@ function toolOf(upstream: Upstream, tool: ListedTool): Tool {
     async run(args, _snapshot, call) {
       try {
         const subject = { name: definition.name, arguments: args };
-        return resultFor(await passOn(upstream, call, 'tools/call', subject, headersOf(tool, args)), call);
+        return resultFor(await passOn(upstream, call, 'tools/call', subject, headersFor(paramHeaders, args)), call);
       } catch (error) {
         if (error instanceof RpcError) throw error;
         return { content: [{ type: 'text', text: `${name} could not be called: ${messageOf(error)}` }], isError: true };

@@ -36,7 +36,7 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] {
 }
 
 /** The headers of one call. An argument that is absent or null has none. */
-export function headersFor(params: readonly ParamHeader[], args: Params): HeaderFields {
+export function headersFor(params: readonly ParamHeader[], args: unknown): HeaderFields {
   const inner = (at: unknown, name: string) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined);
   const values = params.map(({ header, path }) => [header, path.reduce<unknown>(inner, args)] as const);
   const isSent = (value: unknown) => typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value);

@@ -6,7 +6,6 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { delimiter, extname, isAbsolute, join, resolve, win32 } from 'node:path';
 import { kill, platform } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -146,8 +145,6 @@ function startShell(): ChildProcess {
   // Without a shell, servers still end when we end in an orderly manner.
   started.on('error', () => {});
   started.stdin?.on('error', () => {});
-  started.unref();
-  if (started.stdin instanceof Socket) started.stdin.unref();
   return started;
 }
 

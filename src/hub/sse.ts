@@ -6,22 +6,22 @@
 import { REPLY_MS } from '../limits.ts';
 import { type Connection, type ConnectionOwner, UpstreamError } from './connection.ts';
 import { readEvents } from './event-stream.ts';
-import { createHttp, discard, type HttpTarget, sameOrigin } from './http.ts';
+import { createHttp, discard, type HttpTarget } from './http.ts';
 
 export function openSse(target: HttpTarget, owner: ConnectionOwner): Connection {
   const http = createHttp(target, owner);
-  const end = new AbortController();
   /** Messages that are sent before the address is known wait for it. */
   const address = new Promise<URL>((found) => {
     read(found).catch(owner.closed);
   });
 
   async function read(found: (address: URL) => void): Promise<never> {
-    await readEvents(await http.openStream({}, end.signal), (data, type) => {
+    await readEvents(await http.openStream({}), (data, type) => {
       if (type !== 'endpoint') return owner.text(data);
-      const named = sameOrigin(data, target.url);
-      if (!named) throw new UpstreamError('the server names an address of another origin');
-      found(named);
+      const named = URL.canParse(data, target.url) ? new URL(data, target.url) : undefined;
+      // Only the configuration decides who gets our messages.
+      if (named?.origin === new URL(target.url).origin) found(named);
+      else throw new UpstreamError('the server names an address of another origin');
     });
     throw new UpstreamError('the server closed the stream');
   }
@@ -38,9 +38,6 @@ export function openSse(target: HttpTarget, owner: ConnectionOwner): Connection 
         if (!signal.aborted) throw error;
       }
     },
-    async close() {
-      end.abort();
-      http.close();
-    },
+    close: async () => http.close(),
   };
 }

@@ -22,14 +22,18 @@ export function openStdio(target: StdioTarget, owner: ConnectionOwner, env: Envi
     notText: () => owner.log('a line on its stdout is not UTF-8'),
   });
   void endOf(child, target).then((how) => owner.closed(new UpstreamError(how + quotePrinted())));
+  /** Messages of one turn leave in one write, which takes longer than all else that a call costs. */
+  let waiting = '';
+  const write = () => {
+    child.stdin.write(waiting);
+    waiting = '';
+  };
   return {
     async send({ text }) {
       if (child.stdin.writableLength > MAX_UNREAD)
         throw new UpstreamError(`the server does not read what it is sent (over ${MAX_UNREAD} bytes wait for it)`);
-      // Messages of one turn leave in one write, which takes longer than all else that a call costs.
-      child.stdin.cork();
-      queueMicrotask(() => child.stdin.uncork());
-      await new Promise<void>((done) => void child.stdin.write(`${text}\n`, () => done()));
+      if (waiting === '') queueMicrotask(write);
+      waiting += `${text}\n`;
     },
     close: end,
   };
@@ -93,7 +97,7 @@ function endOf(child: Child, { command, cwd }: StdioTarget): Promise<string> {
       const finish = () => done(signal === null ? `exited with code ${code}` : `ended by ${signal}`);
       // At `close` everything is read. It may never come: a grandchild may keep the pipes open.
       child.once('close', finish);
-      setTimeout(finish, DRAIN_MS);
+      setTimeout(finish, DRAIN_MS).unref();
     });
   });
 }

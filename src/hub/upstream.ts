@@ -23,7 +23,7 @@ import { createRedact } from './redact.ts';
 /** What all upstream servers of a hub share. */
 export interface HubContext extends Pick<ClientContext, 'env' | 'client' | 'hops'> {
   readonly log: Log;
-  /** Milliseconds of silence after which a server that runs no call is pinged. */
+  /** Milliseconds between two pings of a server that runs no call. */
   readonly healthInterval: number;
   /** What the server of that name lists has changed. */
   changed(name: string): void;
@@ -162,12 +162,9 @@ export class Upstream {
   async #untilUnhealthy(client: UpstreamClient): Promise<string> {
     const { healthInterval } = this.#context;
     while (!client.end.aborted) {
+      await pause(healthInterval, client.end);
       // Many servers answer nothing else during a call, which has its own timeout.
-      const wait = healthInterval - (this.#callsInFlight > 0 ? 0 : client.silence);
-      if (wait > 0) {
-        await pause(wait, client.end);
-        continue;
-      }
+      if (this.#callsInFlight > 0) continue;
       const failure = await client.ping(Math.min(limits.REPLY_MS, healthInterval)).then(() => undefined, messageOf);
       if (failure !== undefined && this.#callsInFlight === 0) return `health check failed: ${failure}`;
     }

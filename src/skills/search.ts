@@ -80,9 +80,15 @@ function excerptOf(skill: Skill, words: readonly string[]): string {
 
 function windowAround(text: string, at: number): string {
   const start = Math.max(0, Math.min(at - EXCERPT / 4, text.trimEnd().length - EXCERPT));
-  const characters = [...new Intl.Segmenter('en').segment(text.slice(start, start + EXCERPT))];
-  // The window may begin and end inside a character: an accent or a part of an emoji alone would be another one.
-  if (start > 0) characters.shift();
-  if (start + EXCERPT < text.length) characters.pop();
-  return visibleLine(characters.map(({ segment }) => segment).join(''));
+  return visibleLine(text.slice(boundaryAt(text, start), boundaryAt(text, start + EXCERPT)));
+}
+
+// Longer than any emoji sequence; a text may be nothing but combining marks.
+const LONGEST_CHARACTER = 32;
+
+/** The beginning of the character at a place: an accent or a part of an emoji alone would be another character. */
+function boundaryAt(text: string, at: number): number {
+  const from = Math.max(0, at - LONGEST_CHARACTER);
+  const near = new Intl.Segmenter('en').segment(text.slice(from, at + LONGEST_CHARACTER));
+  return from + (near.containing(at - from)?.index ?? at - from);
 }

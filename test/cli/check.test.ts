@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { test } from 'node:test';
-import { checkText } from '../../src/cli/check.ts';
+import { checkText, type Finding } from '../../src/cli/check.ts';
 import { runCommand, startProgram, WITHOUT_PRIVILEGE } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
 
@@ -15,12 +15,15 @@ const NO_KEY = 'warning: the specification has no key';
 const OWN_KEY = 'keys of your own belong below metadata';
 const NOT_ENCLOSED =
   'its front matter is not enclosed in two lines of three dashes, so the skill is left out of skills/list';
+const NOT_TEXT = 'error: license is not text; put it in quotes';
+const NOT_FIRST = '1 error: front matter does not begin in the first line';
+const LENIENT =
+  'error: front matter is not valid YAML: …; name and description were read leniently; a text with a colon or a quote in it needs quotes around it';
 
 const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...findings: readonly string[]])[] = [
   ['a good file', head()],
-  ['every key of the specification', head('license: MIT', 'compatibility: any', 'allowed-tools: Read Bash(git:*)')],
+  ['every key there is', head('license: M', 'compatibility: x', 'allowed-tools: A', 'metadata: { v: "1" }')],
   ['keys of well-known hosts', head('argument-hint: "[file]"', 'disable-model-invocation: true', 'model: x')],
-  ['texts below metadata', head('metadata:', '  version: "1.0"')],
   ['CRLF and a block scalar', '---\r\nname: pdf\r\ndescription: |\r\n  two\r\n  lines\r\n---\r\n'],
   ['no front matter', '# pdf\n', '1 error: there is no front matter'],
   ['front matter without an end', '---\nname: pdf\n', '1 error: front matter is not closed'],
@@ -28,13 +31,13 @@ const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...finding
   ['an empty name', named('""'), '2 error: name is empty'],
   ['a list', '---\n- a\n---\n', '2 error: front matter is not valid YAML: it is not a mapping'],
   ['a byte order mark', `\ufeff${head()}`, '1 error: it begins with a byte order mark'],
-  ['blanks', `\n\n${head()}`, '1 error: front matter does not begin in the first line', `4 warning: ${NOT_ENCLOSED}`],
+  ['blanks', `\n\n${head()}`, NOT_FIRST, `4 warning: ${NOT_ENCLOSED}`],
+  ['a colon', about('use: this'), `3 ${LENIENT}`],
+  ['a colon below a comment', `<!-- note -->\n${about('use: this')}`, NOT_FIRST, `4 ${LENIENT}`],
   ['bytes that are not UTF-8', Buffer.from(`${head()}\xe9`, 'latin1'), '1 error: it is not UTF-8'],
   ['a key that nobody knows', head('author: me'), `4 ${NO_KEY} "author"; ${OWN_KEY}`],
-  ['a key of every object', head('toString: x'), `4 ${NO_KEY} "toString"; ${OWN_KEY}`],
   ['a misspelt key', head('licence: MIT'), `4 ${NO_KEY} "licence"; did you mean license?`],
   ['capitals', named('My Skill'), `2 error: name "My Skill" ${BAD_NAME}`, `2 error: name "My Skill" ${OTHER_NAME}`],
-  ['two hyphens', named('a--b'), `2 error: name "a--b" ${BAD_NAME}`, `2 error: name "a--b" ${OTHER_NAME}`],
   ['another name', '---\ndescription: x\nname: doc\n---\n', `3 error: name "doc" ${OTHER_NAME}`],
   ['a number', named('1'), '2 error: name is not text; put it in quotes', `2 error: name "1" ${OTHER_NAME}`],
   ['a description of 1,024 characters', about('é'.repeat(1024))],
@@ -44,32 +47,14 @@ const TEXTS: readonly (readonly [name: string, text: string | Buffer, ...finding
   ['no characters', head('compatibility: ""'), '4 error: compatibility is empty'],
   ['a list of tools', head('allowed-tools: [A]'), '4 error: allowed-tools is not one text with spaces between tools'],
   ['a number', head('metadata:', '  v: 1'), '4 error: metadata is not a map of texts; put numbers in quotes'],
-  [
-    'the order of lines',
-    head('a: 1', 'license: 2'),
-    `4 ${NO_KEY} "a"; ${OWN_KEY}`,
-    '5 error: license is not text; put it in quotes',
-  ],
+  ['the order of lines', head('a: 1', 'license: 2'), `4 ${NO_KEY} "a"; ${OWN_KEY}`, `5 ${NOT_TEXT}`],
 ];
+/** As it is printed; what the YAML parser says apart. */
+const shown = ({ line, level, message }: Finding) =>
+  `${line} ${level}: ${message.replace(/(?<=YAML: ).*(?=; name and)/, '…')}`;
 for (const [name, text, ...findings] of TEXTS)
-  test(`the text of a SKILL.md: ${name}`, () => {
-    const found = checkText(Buffer.from(text), 'pdf');
-    assert.deepEqual(
-      found.map(({ line, level, message }) => `${line} ${level}: ${message}`),
-      findings,
-    );
-  });
-
-test('a fault of YAML is reported at its line, with what helps most often', () => {
-  for (const [before, line] of [
-    ['', 3],
-    ['<!-- note -->\n', 4],
-  ] as const) {
-    const found = checkText(Buffer.from(before + about('use: this')), 'pdf').at(-1);
-    assert.equal(found?.line, line);
-    assert.match(found?.message ?? '', /^front matter is not valid YAML: .*read leniently; .* needs quotes around it$/);
-  }
-});
+  test(`the text of a SKILL.md: ${name}`, () =>
+    assert.deepEqual(checkText(Buffer.from(text), 'pdf').map(shown), findings));
 
 test('files are reported as FILE:LINE: what, each once, and errors alone fail', (t) => {
   const tree = makeTree(t, {
@@ -93,7 +78,6 @@ test('files are reported as FILE:LINE: what, each once, and errors alone fail', 
   assert.deepEqual(run(), [1, low, nowhere, deep, '4 files checked: 2 errors, 1 warning']);
   tree.remove('a/nowhere');
   assert.deepEqual(run('a', 'a/good/SKILL.md', 'links'), [0, low, '2 files checked: 0 errors, 1 warning']);
-  assert.deepEqual(run('links'), [0, '1 file checked: 0 errors, 0 warnings']);
   assert.deepEqual(run('b', 'c'), [1, none, deep, '1 file checked: 2 errors, 0 warnings']);
   const { stdout } = runCommand(tree, ['check', 'b', '--json']);
   const finding = { file: deep.split(':')[0], line: 1, level: 'error', message: 'there is no front matter' };
@@ -101,19 +85,14 @@ test('files are reported as FILE:LINE: what, each once, and errors alone fail', 
 });
 
 test('a path that cannot be checked is a usage error, a directory that cannot be read a finding', async (t) => {
-  const tree = makeTree(t, {
-    'x.txt': 'x',
-    'a/pdf/SKILL.md': skillText('pdf'),
-    'a/shut/pdf/SKILL.md': skillText('pdf'),
-  });
-  for (const [word, why] of [
-    ['nowhere', 'nowhere does not exist'],
-    ['x.txt', 'x.txt is neither a directory nor a SKILL.md'],
-    ['', 'a path is empty'],
-  ] as const) {
-    const { status, stderr } = runCommand(tree, ['check', word]);
-    assert.deepEqual([status, stderr], [2, `skillwire: ${why} (see --help)\n`]);
-  }
+  const tree = makeTree(t, { 'x.md': 'x', 'a/pdf/SKILL.md': skillText('pdf'), 'a/shut/pdf/SKILL.md': 'x' });
+  const mistakes = {
+    '': 'a path is empty',
+    no: 'no does not exist',
+    'x.md': 'x.md is neither a directory nor a SKILL.md',
+  };
+  for (const [word, why] of Object.entries(mistakes))
+    assert.equal(runCommand(tree, ['check', word]).stderr, `skillwire: ${why} (see --help)\n`);
   chmodSync(tree.at('a/shut'), 0);
   const program = startProgram(t, { tree, args: ['check', 'a'], through: WITHOUT_PRIVILEGE });
   const code = await program.exit();

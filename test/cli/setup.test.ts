@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CLIENTS, type SetupClient } from '../../src/cli/clients.ts';
+import { CLIENTS, foldersOf, type SetupClient } from '../../src/cli/clients.ts';
 import { withEntry } from '../../src/cli/setup.ts';
 import { PROGRAM, runCommand, startProgram } from '../harness/program.ts';
 import { makeTree, skillText } from '../harness/tree.ts';
@@ -19,7 +18,6 @@ type Row = readonly [name: string, client: SetupClient, before: string, after: s
 /** `after`: undefined for a text that is left as it is; a pattern for the reason why it is refused. */
 const TEXTS: readonly Row[] = [
   ['a new file', CURSOR, '', json('  ')],
-  ['an empty object', CURSOR, ' {}\n', json('  ')],
   ['no servers yet', CURSOR, '{ "mcpServers": null }', json('  ')],
   ['four spaces', CURSOR, '{\n    "a": 1\n}', json('    ', { a: 1 })],
   ['tabs and a key that is a number', CURSOR, '{\n\t"1": "// no comment"\n}', json('\t', { 1: '// no comment' })],
@@ -27,7 +25,6 @@ const TEXTS: readonly Row[] = [
   ['the same entry', CURSOR, '{"mcpServers":{"skillwire":{"args":["x"],"command":"node"}}}', undefined],
   ['another entry', CURSOR, '{"mcpServers":{"skillwire":{"command":"npx"}}}', /it has another entry "skillwire"/],
   ['a comment', CURSOR, '{ // servers\n}', /it is not plain JSON/],
-  ['a comma too many', CURSOR, '{"a":1,}', /it is not plain JSON/],
   ['a key that is there twice', CURSOR, '{"a":1,"a":2}', /it is not plain JSON/],
   ['a number that would lose digits', CURSOR, '{"a":12345678901234567890}', /it is not plain JSON/],
   ['a list', CURSOR, '[]', /it is not an object with "mcpServers"/],
@@ -53,88 +50,53 @@ for (const [name, client, before, after] of TEXTS)
 function makeHome(t: TestContext) {
   const tree = makeTree(t);
   const run = (args: readonly string[], env = {}) => runCommand(tree, ['setup', ...args], env);
-  return { tree, run, read: (name: string) => readFileSync(tree.at(name), 'utf8') };
+  const folders = foldersOf({ platform: process.platform, home: tree.at('home'), env: {} });
+  const fileOf = ({ files }: SetupClient) => files(folders).at(-1) ?? '';
+  return { tree, run, fileOf, read: (name: string) => readFileSync(tree.at(name), 'utf8') };
 }
 
-const NOT_LINUX = process.platform !== 'linux';
-// By client: its file below the home, and which of its own providers the entry leaves out.
-const FILES: Readonly<Record<string, readonly [file: string, exclude?: string]>> = {
-  'claude-code': ['.claude.json', '@claude'],
-  'claude-desktop': ['.config/Claude/claude_desktop_config.json'],
-  codex: ['.codex/config.toml', '@codex'],
-  cursor: ['.cursor/mcp.json', '@cursor'],
-  vscode: ['.config/Code/User/mcp.json', '@github,@copilot'],
-  gemini: ['.gemini/settings.json', '@gemini'],
-  zed: ['.config/zed/settings.json'],
-  opencode: ['.config/opencode/opencode.json', '@opencode'],
-  windsurf: ['.codeium/windsurf/mcp_config.json'],
-  copilot: ['.copilot/mcp-config.json', '@github,@copilot'],
-};
-
-test('without a client it lists all ten with their files; each is written', { skip: NOT_LINUX }, (t) => {
-  const { tree, run, read } = makeHome(t);
-  tree.write('home/.cursor/mcp.json', '{}');
-  const lines = Object.entries(FILES).map(([name, [file]]) => {
-    const state = name === 'cursor' ? '' : ' (does not exist)';
-    return `${name.padEnd(16)}${tree.at(`home/${file}`)}${state}\n`;
-  });
-  assert.deepEqual(run([]), { status: 0, stdout: lines.join(''), stderr: '' });
-  for (const [name, [file, exclude]] of Object.entries(FILES)) {
-    const { title, entry } = clientOf(name);
-    const stdout = `${title}: the entry is in ${tree.at(`home/${file}`)} now; restart ${title}\n`;
-    assert.deepEqual(run([name, '--write']), { status: 0, stdout, stderr: '' });
+test('it shows what --write puts there; the same entry again changes nothing; without a client it lists all files', (t) => {
+  const { run, fileOf } = makeHome(t);
+  const listed = (state: string) => {
+    const lines = CLIENTS.map((client) => `${client.name.padEnd(16)}${fileOf(client)}${state}\n`);
+    return { status: 0, stdout: lines.join(''), stderr: '' };
+  };
+  assert.deepEqual(run([]), listed(' (does not exist)'));
+  for (const client of CLIENTS) {
+    const [{ name, title, exclude }, file] = [client, fileOf(client)];
     const own = exclude === undefined ? [] : ['--exclude', exclude];
-    assert.equal(read(`home/${file}`), withEntry(clientOf(name), '', entry(process.execPath, [PROGRAM, ...own])));
+    const text = withEntry(client, '', client.entry(process.execPath, [PROGRAM, ...own]));
+    const said = (line: string) => ({ status: 0, stdout: `${title}: ${line}\n`, stderr: '' });
+    assert.deepEqual(run([name]), said(`${file}\n\n${text}\n--write puts it there.`));
+    assert.equal(existsSync(file), false);
+    assert.deepEqual(run([name, '--write']), said(`the entry is in ${file} now; restart ${title}`));
+    assert.deepEqual(run([name, '--write']), said(`the entry was in ${file} already`));
+    assert.deepEqual([readFileSync(file, 'utf8'), existsSync(`${file}.bak`)], [text, false]);
   }
+  assert.deepEqual(run([]), listed(''));
 });
 
-test('it shows what --write would put there; the same entry again changes nothing', (t) => {
-  const { tree, run, read } = makeHome(t);
-  for (const name of ['cursor', 'codex']) {
-    const file = `home/${FILES[name]?.[0]}`;
-    const shown = run([name]).stdout;
-    assert.equal(existsSync(tree.at(file)), false);
-    run([name, '--write']);
-    const text = read(file);
-    assert.equal(shown, `${clientOf(name).title}: ${tree.at(file)}\n\n${text}\n--write puts it there.\n`);
-    const again = run([name, '--write']);
-    assert.deepEqual([again.status, again.stderr, read(file)], [0, '', text]);
-    assert.match(again.stdout, /: the entry was in \S+ already\n$/);
-    assert.equal(readdirSync(dirname(tree.at(file))).length, 1);
-  }
-});
-
-test('a client can start what was written, and it serves with the options that were given', async (t) => {
+test('a client can start what was written; paths after -- become absolute, and nothing that a terminal obeys is shown', async (t) => {
   const { tree, run, read } = makeHome(t);
   tree.write('more/pdf/SKILL.md', skillText('pdf'));
-  assert.equal(run(['cursor', '--write', '--', '--skill-dir', 'more', '-q', '--no-default-dirs']).status, 0);
-  const { command, args } = JSON.parse(read('home/.cursor/mcp.json')).mcpServers.skillwire;
-  assert.deepEqual([command, args[0]], [process.execPath, PROGRAM]);
-  const elsewhere = makeTree(t);
-  const program = startProgram(t, { tree: elsewhere, args: args.slice(1) });
-  assert.deepEqual(await program.names(), ['pdf']);
-});
-
-test('paths after -- become absolute; what a terminal would obey is shown escaped, and written as it is', (t) => {
-  const { tree, run, read } = makeHome(t);
   const odd = '/c\u202e\u{e0041}"';
-  const given = [...'--skill-dir a --root=~/b -q --include=-x --plugins-file ~ --config'.split(' '), odd];
+  const given = [...'-q --skill-dir more --root=~/b --include=* --no-default-dirs --plugins-file'.split(' '), odd];
   const { stdout } = run(['windsurf', '--', ...given]);
   assert.doesNotMatch(stdout, /[\u202e\u{e0041}]/u);
   run(['windsurf', '--write', '--', ...given]);
   const [, shown = ''] = /\n\n(\{[\s\S]*\})\n\n/.exec(stdout) ?? [];
-  for (const text of [shown, read('home/.codeium/windsurf/mcp_config.json')])
-    assert.deepEqual(JSON.parse(text).mcpServers.skillwire.args.slice(1), [
-      ...['--skill-dir', tree.at('a'), `--root=${tree.at('home/b')}`, '-q', '--include=-x'],
-      ...['--plugins-file', tree.at('home'), '--config', odd],
-    ]);
+  const { command, args } = JSON.parse(read('home/.codeium/windsurf/mcp_config.json')).mcpServers.skillwire;
+  assert.deepEqual(JSON.parse(shown).mcpServers.skillwire, { command, args });
+  const absolute = `-q --skill-dir ${tree.at('more')} --root=${tree.at('home/b')} --include=*`;
+  assert.equal(args.join(' '), `${PROGRAM} ${absolute} --no-default-dirs --plugins-file ${odd}`);
+  const program = startProgram(t, { tree: makeTree(t), args: args.slice(1) });
+  assert.deepEqual(await program.names(), ['pdf']);
 });
 
 test('a file is replaced with a backup, its mode and the link to it', (t) => {
   const { tree, run, read } = makeHome(t);
   const before = '{\n  "theme": "dark"\n}\n';
-  tree.write('home/dotfiles/mcp.json', before);
-  chmodSync(tree.at('home/dotfiles/mcp.json'), 0o666);
+  chmodSync(tree.write('home/dotfiles/mcp.json', before), 0o666);
   tree.link('home/.cursor/mcp.json', '../dotfiles/mcp.json');
   assert.equal(run(['cursor', '--write']).status, 0);
   assert.ok(lstatSync(tree.at('home/.cursor/mcp.json')).isSymbolicLink());
@@ -147,17 +109,15 @@ test('a file is replaced with a backup, its mode and the link to it', (t) => {
 test('a file that cannot be edited is left alone: the entry is printed, one line says why, exit 1', (t) => {
   const { tree, run } = makeHome(t);
   for (const [before, why] of [
-    ['{ // mine\n}', /it is not plain JSON \(it has a comment/],
-    ['{"mcpServers":{"skillwire":{}}}', /it has another entry "skillwire"/],
-    [Buffer.from('{"a":"\xe9"}', 'latin1'), /it is not UTF-8/],
+    ['{ // mine\n}', 'it is not plain JSON (it has a comment, a fault, or a spelling that would be lost)'],
+    [Buffer.from('{"a":"\xe9"}', 'latin1'), 'it is not UTF-8'],
   ] as const) {
-    tree.write('home/.cursor/mcp.json', before);
+    const file = tree.write('home/.cursor/mcp.json', before);
     const { status, stdout, stderr } = run(['cursor', '--write']);
-    assert.equal(status, 1);
+    const line = `skillwire: ${file}: ${why}; nothing was changed, put the entry there by hand\n`;
+    assert.deepEqual([status, stderr], [1, line]);
     assert.equal(JSON.parse(stdout).mcpServers.skillwire.command, process.execPath);
-    assert.match(stderr, /^skillwire: \S+\/mcp\.json: [^\n]*; nothing was changed, put the entry there by hand\n$/);
-    assert.match(stderr, why);
-    assert.deepEqual(readFileSync(tree.at('home/.cursor/mcp.json')), Buffer.from(before));
+    assert.deepEqual(readFileSync(file), Buffer.from(before));
   }
   assert.deepEqual(readdirSync(tree.at('home/.cursor')), ['mcp.json']);
 });
@@ -171,22 +131,20 @@ test('a program in the cache of npx is started by npx', (t) => {
 
 test('a mistake is one line and exit 2', (t) => {
   const { run } = makeHome(t);
-  const rows: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+  const rows: readonly (readonly [args: readonly string[], line: RegExp, env?: object])[] = [
     [['codx'], /unknown client "codx"; did you mean codex\?; it can be claude-code, .*copilot/],
     [['--write'], /name the client: claude-code, .*copilot/],
     [['--', '--hub'], /name the client/],
     [['codex', '--hub'], /setup has no option --hub; options of the server come after --/],
-    [['codex', '--', '--skil-dir', 'x'], /unknown option --skil-dir; did you mean --skill-dir\?/],
-    [['codex', '--', '--include', '*a*b*c*d*'], /--include has a pattern with over 4 stars/],
+    [['codex', '--', '--skil-dir', 'x'], /unknown option --skil-dir/],
     [['codex', '--', 'serve'], /unexpected argument "serve" after --/],
     [['codex', '--', '--transport', 'http'], /leave out --transport/],
     [['codex', '--', '-h'], /leave out .*--help/],
+    [['codex', '--write'], /the home directory is not known; set HOME/, { HOME: 'relative' }],
   ];
-  for (const [args, line] of rows) {
-    const { status, stdout, stderr } = run(args);
+  for (const [args, line, env] of rows) {
+    const { status, stdout, stderr } = run(args, env);
     assert.deepEqual([status, stdout], [2, ''], args.join(' '));
-    assert.match(stderr, /^skillwire: [^\n]+ \(see --help\)\n$/);
     assert.match(stderr, line);
   }
-  assert.match(run(['codex', '--write'], { HOME: 'relative' }).stderr, /the home directory is not known; set HOME/);
 });

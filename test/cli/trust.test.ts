@@ -6,23 +6,19 @@ import { environmentOf, PROGRAM, runCommand } from '../harness/program.ts';
 import { makeTree } from '../harness/tree.ts';
 
 const RECORD = 'home/.config/skillwire/trust.json';
+const skip = !existsSync('/dev/full');
 
 test('everything that will be started is shown as the file has it, then recorded', (t) => {
-  const entry = { command: 'run\u001b[2J', args: ['a b'], env: { KEY: '${SECRET}' } };
-  const tree = makeTree(t, { '.kode.json': JSON.stringify({ mcpServers: { one: entry, two: { url: 'http://x' } } }) });
-  const { status, stdout, stderr } = runCommand(tree, ['trust']);
+  const servers = { one: { command: 'run\u001b[2J', env: { KEY: '${SECRET}' } }, two: { url: 'http://x' } };
+  const tree = makeTree(t, { '.kode.json': JSON.stringify({ mcpServers: servers }) });
   const file = tree.at('.kode.json');
-  assert.deepEqual([status, stderr], [0, '']);
-  assert.ok(stdout.startsWith(`With --hub, ${file} starts:\n{\n  "one": {\n    "command": "run\\u001b[2J",\n`));
-  for (const part of ['"a b"', '"KEY": "${SECRET}"', '  "two": {\n    "url": "http://x"\n  }\n'])
-    assert.ok(stdout.includes(part), part);
-  assert.ok(stdout.endsWith(`\nTrusted as it is now: ${file}\n`));
+  const shown = JSON.stringify(servers, undefined, 2);
+  const stdout = `With --hub, ${file} starts:\n${shown}\nTrusted as it is now: ${file}\n`;
+  assert.deepEqual(runCommand(tree, ['trust']), { status: 0, stdout, stderr: '' });
   assert.ok(existsSync(tree.at(RECORD)));
 });
 
-test('what cannot be shown or does not exist is not trusted: one line, exit 1', {
-  skip: !existsSync('/dev/full'),
-}, (t) => {
+test('what cannot be shown or does not exist is not trusted: one line, exit 1', { skip }, (t) => {
   const tree = makeTree(t);
   const missing = runCommand(tree, ['trust']);
   assert.deepEqual([missing.status, missing.stdout], [1, '']);

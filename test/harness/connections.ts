@@ -2,7 +2,7 @@
  * Small upstream servers for the hub, and clients of them: a process that runs a script (`scriptTarget`), a web server in
  * this process that answers what a test wants (`startWeb`), and `connect`, which closes its client at the end.
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { openClient } from '../../src/hub/client.ts';
@@ -86,10 +86,10 @@ export interface WebExchange {
 export type About = (exchange: WebExchange) => boolean | undefined | Promise<boolean | undefined>;
 
 /** What `about` does not answer is answered as by a legacy server with sessions. `exchanges`: all, in their order. */
-export async function startWeb(t: TestContext, about: About, port = 0) {
+export async function startWeb(t: TestContext, about: About) {
   const exchanges: WebExchange[] = [];
   let sessions = 0;
-  const server = createServer(async (request, response) => {
+  const url = await listen(t, async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     const body: Json = text === '' ? {} : JSON.parse(text);
@@ -109,20 +109,23 @@ export async function startWeb(t: TestContext, about: About, port = 0) {
     const exchange = { verb, path, method: String(method), id, body, headers, response, json, event };
     exchanges.push(exchange);
     if (await about(exchange)) return;
+    const result = RESULTS[String(method)];
     if (id === undefined || method === '') response.writeHead(verb === 'GET' ? 405 : 202).end();
-    else if (method === 'ping' || method === 'tools/call') json(200, { id, result: method === 'ping' ? {} : DONE });
-    else if (method !== 'initialize') json(200, { id, error: { code: -32601, message: `unknown ${method}` } });
-    else json(200, { id, result: LEGACY }, { 'mcp-session-id': `session-${++sessions}` });
+    else if (result === undefined) json(200, { id, error: { code: -32601, message: `unknown ${method}` } });
+    else json(200, { id, result }, method === 'initialize' ? { 'mcp-session-id': `session-${++sessions}` } : {});
   });
-  await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
-  const stop = () =>
-    new Promise<void>((done) => {
-      server.close(() => done());
-      server.closeAllConnections();
-    });
-  t.after(stop);
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
-  return { url, exchanges, stop, count: (name: string) => exchanges.filter(({ method }) => method === name).length };
+  return { url, exchanges, count: (name: string) => exchanges.filter(({ method }) => method === name).length };
+}
+
+/** Any handler on a port of its own. */
+export async function listen(t: TestContext, handler: RequestListener): Promise<URL> {
+  const server = createServer(handler);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
 }
 
 export const DONE = { content: [{ type: 'text', text: 'done' }] };
@@ -130,6 +133,13 @@ export const LEGACY = {
   protocolVersion: '2025-11-25',
   capabilities: { tools: { listChanged: true } },
   serverInfo: { name: 'web', version: '1' },
+};
+/** What a server in this process answers by itself. It has the tool `one`. */
+const RESULTS: Readonly<Record<string, object>> = {
+  initialize: LEGACY,
+  ping: {},
+  'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+  'tools/call': DONE,
 };
 
 export const httpTarget = ({ href: url }: URL, headers = {}, fallback = false) =>
@@ -146,7 +156,7 @@ export function sseServer(
     if (verb === 'GET') stream = exchange;
     if (verb === 'GET') return exchange.event(`event: endpoint\ndata: ${endpoint}\n\n`);
     accept(exchange);
-    if (id !== undefined && method !== '') stream?.event({ id, result: method === 'initialize' ? LEGACY : DONE });
+    if (id !== undefined && method !== '') stream?.event({ id, result: RESULTS[method] ?? DONE });
     return true;
   };
   return { about, stream: () => stream };

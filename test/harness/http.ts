@@ -83,24 +83,32 @@ export async function ask(url: string, options: Ask = {}) {
   return { status, headers, text, json };
 }
 
-export async function openStream(t: TestContext, url: string, options: Ask = {}) {
+/** `onData`: is handed the data of each event, or the whole body if it is no stream; else the stream keeps its events. */
+export async function openStream(t: TestContext, url: string, options: Ask = {}, onData?: (data: string) => void) {
   const response = await send(url, options);
   t.after(() => response.destroy());
+  const { headers } = response;
   const events = createQueue<{ readonly event: string; readonly data: string }>();
+  const put = onData ? ({ data }: { readonly data: string }) => onData(data) : events.put;
   let text = '';
   response.on('error', () => {}); // 'close' follows.
   response.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
-    if (!text.endsWith('\n\n')) return;
-    eventsIn(text).forEach(events.put);
+    if (headers['content-type'] !== 'text/event-stream' || !text.endsWith('\n\n')) return;
+    eventsIn(text).forEach(put);
     text = '';
   });
   return {
-    headers: response.headers,
+    headers,
     next: events.take,
     message: async (): Promise<Answer> => JSON.parse((await events.take()).data),
     /** Settles when the stream is over; whether it ended as it should. */
-    ended: new Promise<boolean>((done) => response.on('close', () => done(response.complete))),
+    ended: new Promise<boolean>((done) =>
+      response.on('close', () => {
+        if (text !== '') onData?.(text);
+        done(response.complete);
+      }),
+    ),
     close: () => response.destroy(),
   };
 }
@@ -109,9 +117,12 @@ export function legacy(method: string, params: object = {}, id = 1): Ask {
   return { body: { jsonrpc: '2.0', ...(method.startsWith('notifications/') ? {} : { id }), method, params } };
 }
 
-export function modern(method: string, version = '2026-07-28'): Ask {
-  const params = { _meta: { [protocol.META.version]: version, [protocol.META.capabilities]: {} } };
-  return { ...legacy(method, params), headers: { 'mcp-protocol-version': version, 'mcp-method': method } };
+/** With the headers that repeat the body. */
+export function modern(method: string, version = '2026-07-28', params: { readonly name?: string } = {}): Ask {
+  const _meta = { [protocol.META.version]: version, [protocol.META.capabilities]: {} };
+  const named = params.name === undefined ? {} : { 'mcp-name': params.name };
+  const headers = { 'mcp-protocol-version': version, 'mcp-method': method, ...named };
+  return { ...legacy(method, { ...params, _meta }), headers };
 }
 
 export const hello = legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} });

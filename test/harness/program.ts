@@ -4,7 +4,7 @@
  * the tree as working directory, an empty home inside it, and nothing else of this machine.
  */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
@@ -20,9 +20,6 @@ export const STDIO_PROGRAM = join(TOP, 'dist', 'skillwire-stdio.cjs');
 export const WITHOUT_PRIVILEGE: readonly string[] =
   process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'] : [];
 
-/** For programs whose log is wanted in its order among the messages: both come on stdout. */
-export const MERGED: readonly string[] = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
-
 /** An environment in which the program says how long each of its intervals is, and has them 300 times as often. */
 export const FAST_INTERVALS = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
@@ -32,8 +29,6 @@ export const FAST_INTERVALS = {
       return setInterval(run, ms / 300, ...rest);
     };`)}`,
 };
-
-export type Json = Readonly<Record<string, unknown>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look deep into answers whose shape is what they assert.
 export type Answer = any;
@@ -64,20 +59,18 @@ export function startProgram(t: TestContext, options: ProgramOptions) {
   t.after(() => child.kill('SIGKILL'));
   const received: Answer[] = [];
   const noise: string[] = [];
-  const waiters = new Set<() => void>();
-  const wake = () => {
-    for (const waiter of [...waiters]) waiter();
-  };
+  /** Says `more` when there is something new to look at. */
+  const news = new EventEmitter().setMaxListeners(0);
   let [stderr, nextId, taken, hasExited] = ['', 1000, 0, false];
   const exit = once(child, 'close').then(([code]) => {
     hasExited = true;
-    wake();
+    news.emit('more');
     return code as number | null;
   });
   child.stdin.on('error', () => {}); // The program may end first.
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    wake();
+    news.emit('more');
   });
   /** Takes a line of its output, or a message that it sent by another way. */
   const put = (line: string) => {
@@ -86,31 +79,21 @@ export function startProgram(t: TestContext, options: ProgramOptions) {
     } catch {
       noise.push(line);
     }
-    wake();
+    news.emit('more');
   };
   createInterface({ input: child.stdout }).on('line', put);
 
-  function until<T>(look: () => T | undefined, what: string): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timer);
-        waiters.delete(check);
-      };
-      const fail = (why: string) => {
-        settle();
+  async function until<T>(look: () => T | undefined, what: string): Promise<T> {
+    const deadline = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      if (hasExited || deadline.aborted) {
         const state = `received: ${JSON.stringify(received).slice(-2000)}\nstderr: ${stderr.slice(-2000)}`;
-        reject(new Error(`${why} while waiting for ${what}\n${state}`));
-      };
-      const timer = setTimeout(() => fail('time ran out'), PATIENCE_MS);
-      const check = () => {
-        const found = look();
-        if (found === undefined) return hasExited ? fail('the program ended') : undefined;
-        settle();
-        resolve(found);
-      };
-      waiters.add(check);
-      check();
-    });
+        throw new Error(`${hasExited ? 'the program ended' : 'time ran out'} while waiting for ${what}\n${state}`);
+      }
+      await once(news, 'more', { signal: deadline }).catch(() => {}); // The deadline, which is seen above.
+    }
   }
 
   const sendRaw = (text: string | Uint8Array) => void child.stdin.write(text);
@@ -208,19 +191,12 @@ export function runCommand(
 }
 
 /** The `_meta` that a modern request carries. */
-export function modern(params: object = {}, client?: string): Json {
+export function modern(params: object = {}, client?: string): object {
   const prefix = 'io.modelcontextprotocol/';
   const info = client === undefined ? {} : { [`${prefix}clientInfo`]: { name: client, version: '1' } };
   const meta = { [`${prefix}protocolVersion`]: '2026-07-28', [`${prefix}clientCapabilities`]: {}, ...info };
   return { ...params, _meta: meta };
 }
-
-/** Both eras: how a client of each sends a request. */
-export const ERAS: readonly (readonly [name: string, ask: (program: Pick<Program, 'request'>) => Ask])[] = [
-  ['legacy', (program) => (method, params) => program.request(method, params)],
-  ['modern', (program) => (method, params) => program.request(method, modern(params))],
-];
-export type Ask = (method: string, params?: object) => Promise<Answer>;
 
 // --- internal ---
 

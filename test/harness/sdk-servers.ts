@@ -1,53 +1,44 @@
 /**
- * Upstream servers made with the official SDKs, versions 1 and 2, over HTTP and SSE; on pipes they are in test/fixtures.
- * Both have the tools `echo`, `slow` (with progress) and `grow`, which adds the tool and the prompt `grown`, the prompt
- * `welcome` and the resource `memo://one`; version 2 has a resource template and a skill besides.
+ * Upstream servers made with the official SDKs. Of version 1 the published server-everything, by each of its transports; of
+ * version 2 one with the tools `echo`, `slow` (with progress) and `grow`, which adds the tool and the prompt `grown`, the
+ * prompt `welcome`, the resource `memo://one`, a resource template and a skill. On pipes it is in test/fixtures.
  */
-import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import * as v1 from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, fromJsonSchema, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { memorySkillFiles, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
+import { eventually, listen } from './connections.ts';
+
+const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+
+/** On pipes, as an entry. */
+export const everything = { command: process.execPath, args: [EVERYTHING] };
+
+/** On a port of its own, which this makes it print: it cannot be told to. */
+export async function startEverything(t: TestContext, transport: 'sse' | 'streamableHttp'): Promise<string> {
+  const tell = `import { Server } from 'node:net';
+    const { listen } = Server.prototype;
+    Server.prototype.listen = function (...all) {
+      return listen.apply(this, all).once('listening', () => console.error('port=' + this.address().port));
+    };`;
+  const args = [`--import=data:text/javascript,${encodeURIComponent(tell)}`, EVERYTHING, transport];
+  const child = spawn(process.execPath, args, { env: { PORT: '0' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  await eventually(() => /port=\d+\n/.test(said), 'its port', 30_000);
+  return `http://127.0.0.1:${/port=(\d+)/.exec(said)?.[1]}/${transport === 'sse' ? 'sse' : 'mcp'}`;
+}
 
 const schemaOf = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } } }) as const;
 const says = (value: unknown) => ({ content: [{ type: 'text' as const, text: String(value) }] });
 const greeting = (who: unknown) => ({
   messages: [{ role: 'user' as const, content: { type: 'text' as const, text: `Greet ${who}` } }],
 });
-const MEMO = { contents: [{ uri: 'memo://one', text: 'a memo' }] };
-
-export function makeV1(): Server {
-  const capabilities = { tools: { listChanged: true }, prompts: { listChanged: true }, resources: {} };
-  const server = new Server({ name: 'v1', version: '1' }, { capabilities });
-  const grown: string[] = [];
-  server.setRequestHandler(v1.ListToolsRequestSchema, () => ({
-    tools: ['echo', 'slow', 'grow', ...grown].map((name) => ({ name, inputSchema: schemaOf('text') })),
-  }));
-  server.setRequestHandler(v1.ListPromptsRequestSchema, () => ({
-    prompts: [{ name: 'welcome', arguments: [{ name: 'who', required: true }] }, ...grown.map((name) => ({ name }))],
-  }));
-  server.setRequestHandler(v1.GetPromptRequestSchema, ({ params }) => greeting(params.arguments?.who));
-  server.setRequestHandler(v1.ListResourcesRequestSchema, () => ({ resources: [{ uri: 'memo://one', name: 'memo' }] }));
-  server.setRequestHandler(v1.ReadResourceRequestSchema, () => MEMO);
-  server.setRequestHandler(v1.CallToolRequestSchema, async ({ params }, { sendNotification }) => {
-    const progressToken = params._meta?.progressToken;
-    if (params.name === 'slow' && progressToken !== undefined)
-      await sendNotification({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2 } });
-    if (params.name === 'slow') await new Promise((done) => setTimeout(done, 50));
-    if (params.name !== 'grow') return says(params.arguments?.text);
-    grown.push('grown');
-    await server.sendToolListChanged();
-    await server.sendPromptListChanged();
-    return says('grown');
-  });
-  return server;
-}
 
 /** `onGrow.tell`: over HTTP each request has a server of its own, so announcements leave by the handler. */
 export async function makeV2Factory() {
@@ -79,7 +70,9 @@ export async function makeV2Factory() {
     });
     const argsSchema = fromJsonSchema<{ who: string }>(schemaOf('who'));
     server.registerPrompt('welcome', { argsSchema }, async ({ who }) => greeting(who));
-    server.registerResource('memo', 'memo://one', {}, async () => MEMO);
+    server.registerResource('memo', 'memo://one', {}, async () => ({
+      contents: [{ uri: 'memo://one', text: 'a memo' }],
+    }));
     const notes = new ResourceTemplate('note://{year}/{title}', { list: undefined });
     server.registerResource('note', notes, {}, async ({ href }, { year, title }) => ({
       contents: [{ uri: href, text: `${title} of ${year}` }],
@@ -90,53 +83,8 @@ export async function makeV2Factory() {
   return { factory, onGrow };
 }
 
-/** Any handler as a server on a port of its own. */
-export async function startHandler(
-  t: TestContext,
-  handler: (request: IncomingMessage, response: ServerResponse) => unknown,
-) {
-  const server = createServer((request, response) => void handler(request, response));
-  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: `${base}/mcp`, at: (path: string) => base + path };
-}
-
-/** With sessions on /mcp, and the older transport on /sse. */
-export async function startV1Web(t: TestContext) {
-  const sessions = new Map<string, StreamableHTTPServerTransport>();
-  const streams = new Map<string, SSEServerTransport>();
-  async function streamable(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-    const id = request.headers['mcp-session-id'];
-    const known = sessions.get(String(id));
-    if (known) return known.handleRequest(request, response);
-    if (id !== undefined) return response.writeHead(404).end();
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (session) => void sessions.set(session, transport),
-    });
-    // The SDK's own types disagree under exactOptionalPropertyTypes.
-    await makeV1().connect(transport as Parameters<Server['connect']>[0]);
-    return transport.handleRequest(request, response);
-  }
-  const web = await startHandler(t, (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
-    if (pathname === '/mcp') return streamable(request, response);
-    const stream = streams.get(searchParams.get('sessionId') ?? '');
-    if (pathname === '/messages' && stream) return stream.handlePostMessage(request, response);
-    if (pathname !== '/sse' || request.method !== 'GET') return response.writeHead(404).end('no such page');
-    const transport = new SSEServerTransport('/messages', response);
-    streams.set(transport.sessionId, transport);
-    return makeV1().connect(transport);
-  });
-  return { ...web, sessions };
-}
-
-/** Of both eras. */
-export async function startV2Web(t: TestContext) {
+/** Of both eras, on a port of its own. */
+export async function startV2Web(t: TestContext): Promise<URL> {
   const { factory, onGrow } = await makeV2Factory();
   const handler = createMcpHandler(factory);
   onGrow.tell = () => {
@@ -144,5 +92,5 @@ export async function startV2Web(t: TestContext) {
     handler.notify.promptsChanged();
   };
   const serve = toNodeHandler(handler);
-  return startHandler(t, (request, response) => serve(request as Parameters<typeof serve>[0], response));
+  return listen(t, (request, response) => void serve(request as Parameters<typeof serve>[0], response));
 }

@@ -9,7 +9,7 @@ import { makeTree } from './tree.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer is what it asserts.
 export type Answer = any;
-export type Ask = (method: string, params?: object) => Promise<Answer>;
+type Ask = (method: string, params?: object) => Promise<Answer>;
 
 /** A session on a dispatcher. Requests have the numbers from 1 on as their ids. */
 export function createPeer(dispatcher: Dispatcher) {

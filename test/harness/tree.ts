@@ -15,7 +15,8 @@ export interface Tree {
 
 export function makeTree(t: TestContext, files: Readonly<Record<string, string>> = {}): Tree {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'skillwire-')));
-  t.after(() => removeTree(path));
+  // A program that is still running may write in between; a hook that fails would leave it running for ever.
+  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   const tree: Tree = {
     path,
     at: (name) => join(path, name),
@@ -50,16 +51,4 @@ export function pluginFiles(...ids: readonly string[]): Readonly<Record<string, 
   ]);
   const installed = { 'home/.claude/plugins/installed_plugins.json': JSON.stringify({ version: 1, plugins }) };
   return { ...installed, ...Object.fromEntries(files) };
-}
-
-/** A program that is still running may write in between; a hook that fails would leave it running for ever. */
-async function removeTree(path: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return rmSync(path, { recursive: true, force: true });
-    } catch (error) {
-      if (attempt === 20) throw error;
-      await new Promise((again) => setTimeout(again, 50));
-    }
-  }
 }

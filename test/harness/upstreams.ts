@@ -1,5 +1,5 @@
 /**
- * Upstream servers in processes of their own that answer what a script says (test/fixtures/scripted.ts), the hub's source
+ * Upstream servers in processes of their own that answer what a script says (test/fixtures/upstream.ts), the hub's source
  * in front of them, and requests of a client of ours.
  */
 import { readFileSync } from 'node:fs';
@@ -9,19 +9,25 @@ import { settingsFrom } from '../../src/config.ts';
 import { createHubSource } from '../../src/hub/index.ts';
 import type { Contribution } from '../../src/model.ts';
 import { type Call, createSession, type Peer } from '../../src/protocol/index.ts';
-import type { Script } from '../fixtures/scripted.ts';
+import type { Script } from '../fixtures/upstream.ts';
 import { eventually } from './connections.ts';
 import type { Tree } from './tree.ts';
 
-/** `rewrite`: from now on it answers this. `count`: how often that was asked of it. */
+/** A program of test/fixtures, as an entry. */
+export function fixture(name: string, ...args: readonly string[]) {
+  const file = fileURLToPath(new URL(`../fixtures/${name}.js`, import.meta.url));
+  return { command: process.execPath, args: [file, ...args] };
+}
+
+/** The server that does what a script says: with tools of its own unless the script has others. */
+export const upstream = (script: Script = {}, journal = '') => fixture('upstream', JSON.stringify(script), journal);
+
+/** `count`: how often that was asked of it. */
 export function scripted(tree: Tree, name: string, script: Script) {
-  const rewrite = (next: Script) => void tree.write(`${name}.script`, JSON.stringify(next));
-  rewrite(script);
   const journal = tree.write(`${name}.journal`, '');
-  const program = fileURLToPath(new URL('../fixtures/scripted.js', import.meta.url));
-  const entry = { command: process.execPath, args: [program, tree.at(`${name}.script`), journal] };
   const asked = () => readFileSync(journal, 'utf8').split('\n');
-  return { entry, rewrite, count: (method: string) => asked().filter((line) => line === method).length };
+  const count = (method: string) => asked().filter((line) => line.startsWith(`${method} `)).length;
+  return { entry: upstream(script, journal), count };
 }
 
 /** A tool that takes nothing. */

@@ -1,157 +1,107 @@
 /** JSON-RPC with one server: what a request goes through, and how a client begins and ends. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
-import { openClient, UpstreamClient } from '../../src/hub/client.ts';
-import type { Connection, ConnectionOwner } from '../../src/hub/connection.ts';
-import type { Id, Params } from '../../src/protocol/index.ts';
-import { contextWith, LEGACY, scriptTarget } from '../harness/connections.ts';
-import { mockTimers } from '../harness/timers.ts';
+import { test } from 'node:test';
+import { openClient } from '../../src/hub/client.ts';
+import { MAX_LINE, type Params } from '../../src/protocol/index.ts';
+import { connect, contextWith, eventually, scriptTarget } from '../harness/connections.ts';
 import { makeTree } from '../harness/tree.ts';
 
-const OPTIONS = { timeout: 5000 };
-const MODERN = { supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true } } };
+const OPTIONS = { timeout: 10_000 };
 
-interface Sent {
-  readonly id?: Id;
-  readonly method?: string;
-  readonly params?: Params;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
-type Send = (message: object) => void;
+/** A server that does what the method says, and answers nothing else but the handshake. */
+const SERVER = scriptTarget(
+  `seen.push({ id, method, params });
+  const report = () => seen.forEach((one) => send({ method: 'notifications/progress', params: { progressToken: one.id } }));
+  if (method === 'answer') send({ id, ...params });
+  if (method === 'seen') result({ seen });
+  if (method === 'cancel') send({ method: 'notifications/cancelled', params: { requestId: id } });
+  if (method === 'ping') refuse(-32601);
+  if (method === 'progress') { setInterval(report, 20).unref(); setTimeout(result, 1500, {}); }
+  if (method === 'long') process.stdout.write('x'.repeat(${MAX_LINE + 1}) + '\\n');
+  if (method === 'late') for (const one of seen.toReversed()) send({ id: one.id, result: { method: one.method } });
+  return !['server/discover', 'initialize'].includes(method);`,
+  'const seen = [];',
+);
 
-/** A client whose server, in this process, answers the handshake by itself and everything else by `serve`. */
-async function start(t: TestContext, serve: (message: Sent, send: Send) => void = () => {}, isLegacy = true) {
-  const sent: Sent[] = [];
-  const owners: ConnectionOwner[] = [];
-  const send: Send = (message) => owners[0]?.text(JSON.stringify({ jsonrpc: '2.0', ...message }));
-  const connection: Connection = {
-    async send({ text }) {
-      const message: Sent = JSON.parse(text);
-      sent.push(message);
-      if (message.method === 'initialize') send({ id: message.id, result: LEGACY });
-      else if (message.method === 'server/discover') send({ id: message.id, result: MODERN });
-      else serve(message, send);
-    },
-    close: async () => {},
-  };
-  const client = new UpstreamClient((owner) => {
-    owners.push(owner);
-    return connection;
-  }, contextWith());
-  t.after(() => client.close());
-  await client.shakeHands(isLegacy);
-  sent.length = 0;
-  return { client, sent, send, owner: owners[0] ?? assert.fail() };
-}
-
-const ANSWERS: readonly (readonly [what: string, answer: object, outcome: object])[] = [
+const ASKS = 'the server asks for input, which is not passed on here';
+const ANSWERS: readonly (readonly [what: string, answer: Params, outcome: object])[] = [
   ['a result', { result: { a: 1 } }, { a: 1 }],
   ['an error', { error: { code: -1, message: 'no', data: { why: 1 } } }, { code: -1, message: 'no', data: { why: 1 } }],
   ['no object', { result: 5 }, { message: 'the answer is not an object' }],
   ['neither', {}, { message: 'the answer is not JSON-RPC' }],
+  ['a question', { result: { resultType: 'input_required' } }, { message: ASKS }],
 ];
-for (const [what, answer, outcome] of ANSWERS)
-  test(`a request is answered by what its server answers: ${what}`, async (t) => {
-    const { client } = await start(t, ({ id }, send) => send({ id, ...answer }));
-    const given = await client.request('x', {}, OPTIONS).catch(({ code, message, data }) => ({ code, message, data }));
-    assert.deepEqual(JSON.parse(JSON.stringify(given)), outcome);
-    assert.deepEqual(client.agreement.server, LEGACY.serverInfo);
-  });
+test('a request is answered by what its server answers, and an error is an answer to a ping', async (t) => {
+  const client = await connect(t, SERVER);
+  for (const [what, answer, outcome] of ANSWERS) {
+    const asked = client.request('answer', answer, OPTIONS);
+    const given = await asked.catch(({ code, message, data }) => ({ code, message, data }));
+    assert.deepEqual(JSON.parse(JSON.stringify(given)), outcome, what);
+  }
+  await client.ping(5000);
+  assert.deepEqual(client.agreement.server, { name: 'script', version: '1' });
+});
 
 test('progress that was asked for reaches the caller and prolongs the request, other progress does not', async (t) => {
-  const { client, sent, send } = await start(t);
-  const seen: unknown[] = [];
-  const onProgress = ({ progress }: Params) => void seen.push(progress);
-  const asked = client.request('x', { _meta: { own: 1 } }, { timeout: 100, onProgress });
-  const other = assert.rejects(
-    client.request('x', {}, { timeout: 100 }),
-    /^UpstreamError: no answer to x within 100 m/,
-  );
-  const [{ id, params } = assert.fail()] = sent;
+  const client = await connect(t, SERVER);
+  const onProgress = t.mock.fn();
+  const asked = client.request('progress', { _meta: { own: 1 } }, { timeout: 500, onProgress });
+  await assert.rejects(client.request('wait', {}, { timeout: 500 }), /^UpstreamError: no answer to wait within 500 ms/);
+  assert.deepEqual([await asked, onProgress.mock.callCount() > 1], [{}, true]);
+  const { seen } = Object(await client.request('seen', {}, OPTIONS));
+  const { id, params } = seen.find(({ method }: Params) => method === 'progress');
   assert.deepEqual(params, { _meta: { own: 1, progressToken: id } });
-  for (let progress = 1; progress <= 10; progress++) {
-    await new Promise((done) => setTimeout(done, 20));
-    for (const token of [id, 3]) send({ method: 'notifications/progress', params: { progressToken: token, progress } });
-  }
-  await other;
-  send({ id, result: {} });
-  assert.deepEqual([await asked, seen], [{}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]);
 });
 
 test('a cancelled request fails at once, and the server is told; so does one that the server cancels', async (t) => {
-  const { client, sent, send } = await start(t);
+  const client = await connect(t, SERVER);
   const control = new AbortController();
   const call = () => client.request('wait', {}, { ...OPTIONS, cancellation: control.signal });
   const cancelled = assert.rejects(call(), /^UpstreamError: cancelled$/);
   control.abort();
   await Promise.all([cancelled, assert.rejects(call(), /^UpstreamError: cancelled$/)]);
-  const [{ id: requestId } = assert.fail(), { params } = assert.fail(), ...others] = sent;
-  assert.deepEqual([params, others], [{ requestId, reason: 'cancelled' }, []]);
-  const theirs = assert.rejects(client.request('wait', {}, OPTIONS), /the server cancelled the request/);
-  send({ method: 'notifications/cancelled', params: { requestId: sent.at(-1)?.id } });
-  await theirs;
+  const { seen } = Object(await client.request('seen', {}, OPTIONS));
+  const [{ id: requestId }, told, ...others] = seen.slice(seen.findIndex(({ method }: Params) => method === 'wait'));
+  assert.deepEqual([told.params, others.length], [{ requestId, reason: 'cancelled' }, 1]);
+  await assert.rejects(client.request('cancel', {}, OPTIONS), /the server cancelled the request/);
 });
 
-test('requests of the server are answered: ping by a result, anything else by an error', async (t) => {
-  const { sent, send } = await start(t);
-  for (const method of ['ping', 'roots/list']) send({ id: method, method });
-  const answers = sent.map(({ id, result, error }) => `${id} ${JSON.stringify(result ?? error)}`);
-  assert.deepEqual(answers, ['ping {}', 'roots/list {"code":-32601,"message":"unknown method \\"roots/list\\""}']);
-});
-
-test('an answer that was dropped fails its call if that is the only one, and never another', async (t) => {
-  const { client, sent, send, owner } = await start(t);
-  const alone = client.request('long', {}, OPTIONS);
-  owner.lost(new Error('dropped'));
-  await assert.rejects(alone, /dropped/);
-  const calls = ['long', 'late'].map((method) => client.request(method, {}, OPTIONS));
-  owner.lost(new Error('dropped'));
+test('an answer that was dropped, which may be that of any call, fails none of several', async (t) => {
+  const lines: string[] = [];
+  const client = await openClient(SERVER, contextWith({ log: (line: string) => void lines.push(line) }));
+  t.after(() => client.close());
+  const first = client.request('wait', {}, OPTIONS);
+  const second = client.request('long', {}, OPTIONS);
+  await eventually(() => lines.includes(`a message over ${MAX_LINE} bytes was dropped`), 'the loss');
   // In whatever order, each call has its own answer.
-  for (const { id, method } of sent.toReversed()) send({ id, result: { method } });
-  assert.deepEqual(await Promise.all(calls), [{ method: 'long' }, { method: 'late' }]);
-});
-
-test('when a connection ends, its calls fail with the reason, and no other is sent', async (t) => {
-  const { client, sent, owner } = await start(t);
-  const calls = [1, 2].map(() => assert.rejects(client.request('x', {}, OPTIONS), { message: 'exited with code 9' }));
-  owner.closed(new Error('exited with code 9'));
-  await Promise.all(calls);
-  await assert.rejects(client.request('x', {}, OPTIONS), { message: 'exited with code 9' });
-  assert.deepEqual([sent.length, client.end.reason.message], [2, 'exited with code 9']);
+  const answers = await Promise.all([first, second, client.request('late', {}, OPTIONS)]);
+  assert.deepEqual(answers, [{ method: 'wait' }, { method: 'long' }, { method: 'late' }]);
 });
 
 test('a modern server is subscribed to, again when it ends that, and reports its lists each time', async (t) => {
-  mockTimers(t, 'setTimeout');
-  const acknowledged = { method: 'notifications/subscriptions/acknowledged' };
-  const { client, sent, send } = await start(t, (_message, reply) => reply(acknowledged), false);
+  const modern = { supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true } } };
+  const subscribed = `send({ method: 'notifications/subscriptions/acknowledged' }); if (count++ === 0) result({});`;
+  const script = `if (method === 'server/discover') result(${JSON.stringify(modern)});
+    if (method === 'subscriptions/listen' && params.notifications.toolsListChanged) { ${subscribed} } return true;`;
+  const client = await connect(t, scriptTarget(script, 'let count = 0;'));
   const heard: string[] = [];
   client.listen((method) => heard.push(method));
-  const turn = () => new Promise((done) => setImmediate(done));
-  await turn();
-  send({ id: sent[0]?.id, result: {} });
-  for (let at = 0; at < 3; at++, await turn()) t.mock.timers.tick(1000);
-  const asked = sent.map(({ method, params }) => `${method} ${JSON.stringify(params?.notifications)}`);
-  assert.deepEqual(asked, Array(2).fill('subscriptions/listen {"toolsListChanged":true}'));
+  await eventually(() => heard.length === 2, 'both reports');
   assert.deepEqual(heard, Array(2).fill('notifications/tools/list_changed'));
-});
-
-test('ping: an error is an answer, silence is none', async (t) => {
-  const { client } = await start(t, ({ id }, send) => send({ id, error: { code: -32601, message: 'no' } }));
-  await client.ping(5000);
-  await assert.rejects((await start(t)).client.ping(20), /no answer to ping within 20 ms/);
 });
 
 test('a process that exits at server/discover is started again with initialize, and at the next attempt only so', async (t) => {
   const journal = makeTree(t).write('journal', '');
   const write = (text: string) => `require('fs').appendFileSync(${JSON.stringify(journal)}, ${text});`;
-  const atDiscover = `if (method === 'server/discover') process.exit(1);`;
-  const target = scriptTarget(`${write("method + ' '")} ${atDiscover}`, write("'start '"));
+  const onMessage = `${write("method + ' '")} if (method === 'server/discover') process.exit(1);`;
+  const target = scriptTarget(onMessage, write("'start '"));
+  const told = () => readFileSync(journal, 'utf8').replaceAll('notifications/initialized ', '');
   for (const expected of ['start server/discover start initialize ', 'start initialize ']) {
-    const client = await openClient(target, contextWith());
-    await client.close();
-    const told = readFileSync(journal, 'utf8').replaceAll('notifications/initialized ', '');
-    assert.ok(told.endsWith(expected), told);
+    await (await openClient(target, contextWith())).close();
+    assert.ok(told().endsWith(expected), told());
   }
+  const before = told();
+  await assert.rejects(openClient(target, contextWith({ cancellation: AbortSignal.abort() })));
+  assert.equal(told(), before, 'what is not wanted is not started');
 });

@@ -1,8 +1,8 @@
 /** Which generation of MCP a server speaks, and what each adds to messages. */
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
-import { HttpError, UpstreamError } from '../../src/hub/connection.ts';
-import { agree } from '../../src/hub/dialects.ts';
+import { test } from 'node:test';
+import { UpstreamError } from '../../src/hub/connection.ts';
+import { type Ask, agree } from '../../src/hub/dialects.ts';
 import { SILENCE_MS } from '../../src/limits.ts';
 import { META, type Params, RpcError } from '../../src/protocol/index.ts';
 import { mockTimers } from '../harness/timers.ts';
@@ -13,91 +13,76 @@ const LATER = { ...MODERN, supportedVersions: ['2099-01-01'] };
 const legacy = (version: string) => ({ protocolVersion: version, serverInfo: { name: 'l\u200b', version: '2' } });
 const OLD = legacy('2025-11-25');
 const UNKNOWN = new RpcError(-32601, 'unknown');
-const HTTP = new HttpError(404, 'HTTP 404');
 const GONE = new UpstreamError('gone');
-const FOREIGN = 'UpstreamError: the server speaks protocol version "1999", which we do not';
 const refusal = (...supported: string[]) => new RpcError(-32022, 'not this one', { supported });
 
-/** `after`: milliseconds. */
-interface Answer {
-  readonly after?: number;
-  readonly answer: Params | Error;
-}
-const now = (answer: Params | Error): Answer => ({ answer });
-const LATE = { after: SILENCE_MS + 1000, answer: MODERN };
+type Answer = Params | Error | (() => Promise<Params>);
+const after = (ms: number, answer: Params) => () => new Promise<Params>((done) => void setTimeout(done, ms, answer));
+const LATE = after(SILENCE_MS + 1000, MODERN);
 
-/** Answers `server/discover` and `initialize` in turn as told; without an answer, never. */
+/** Answers `server/discover` and `initialize` in turn as told; without an answer, never. `open`: those without an answer. */
 function serverOf(discovers: readonly Answer[], initialized?: Answer) {
   const asked: string[] = [];
   const left = [...discovers];
-  const ask = async (method: string, _params: Params, _headers: object, signal: AbortSignal): Promise<Params> => {
+  const open = new Set<unknown>();
+  const ask: Ask = (_dialect, method, _params, signal) => {
     asked.push(method === 'initialize' ? 'I' : 'D');
     const given = method === 'initialize' ? initialized : left.shift();
-    await new Promise<void>((done, gone) => {
-      if (given) setTimeout(done, given.after ?? 0);
-      signal.addEventListener('abort', () => gone(new Error('dropped')));
+    const answer = new Promise<Params>((done, fail) => {
+      if (given instanceof Error) fail(given);
+      else if (given) done(typeof given === 'function' ? given() : given);
+      signal.addEventListener('abort', () => fail(new Error('dropped')));
     });
-    if (!given || given.answer instanceof Error) throw given?.answer;
-    return given.answer;
+    open.add(answer);
+    return answer.finally(() => open.delete(answer));
   };
-  return { ask, asked };
+  return { ask, asked, open };
 }
 
 const rows: readonly [what: string, discovers: Answer[], init: Answer | undefined, agreed: string, asked: string][] = [
-  ['a modern server is asked once', [now(MODERN)], undefined, '2026-07-28', 'D'],
-  ['any error means initialize', [now(UNKNOWN)], now(legacy('2024-11-05')), '2024-11-05', 'DI'],
-  ['an HTTP error does too', [now(HTTP)], now(legacy('2025-06-18')), '2025-06-18', 'DI'],
-  ['silence does too', [], now(OLD), '2025-11-25', 'DI'],
-  ['so does an answer without a version of ours', [now(LATER)], now(OLD), '2025-11-25', 'DI'],
-  ['a refusal that names ours: again', [now(refusal('2026-07-28', 'x')), now(MODERN)], undefined, '2026-07-28', 'DD'],
-  ['a refusal that names none of ours', [now(refusal('2099-01-01'))], now(OLD), '2025-11-25', 'DI'],
-  ['of two late answers the later: SDK servers speak so', [LATE], { after: 1500, answer: OLD }, '2025-11-25', 'DI'],
-  ['a late first answer counts when the second is an error', [LATE], now(UNKNOWN), '2026-07-28', 'DI'],
-  ['the error is that of the last handshake', [now(UNKNOWN)], now(GONE), 'UpstreamError: gone', 'DI'],
-  ['also when the first is never answered', [], now(GONE), 'UpstreamError: gone', 'DI'],
-  ['a version that is not ours is refused', [now(UNKNOWN)], now(legacy('1999')), FOREIGN, 'DI'],
+  ['a modern server is asked once', [MODERN], undefined, '2026-07-28', 'D'],
+  ['any error means initialize', [UNKNOWN], legacy('2024-11-05'), '2024-11-05', 'DI'],
+  ['silence does too', [], OLD, '2025-11-25', 'DI'],
+  ['so does an answer without a version of ours', [LATER], OLD, '2025-11-25', 'DI'],
+  ['a refusal that names ours: again', [refusal('2026-07-28', 'x'), MODERN], undefined, '2026-07-28', 'DD'],
+  ['of two late answers the later: SDK servers speak so', [LATE], after(1500, OLD), '2025-11-25', 'DI'],
+  ['a late first answer counts when the second is an error', [LATE], UNKNOWN, '2026-07-28', 'DI'],
+  ['the error is that of the last handshake', [UNKNOWN], GONE, 'UpstreamError: gone', 'DI'],
 ];
 for (const [what, discovers, initialized, agreed, asked] of rows)
   test(`handshake: ${what}`, async (t) => {
     mockTimers(t, 'setTimeout');
     const server = serverOf(discovers, initialized);
     let outcome = '';
-    void agree(server.ask, US, false).then(
-      ({ version }) => (outcome = version),
-      (error) => (outcome = String(error)),
-    );
+    const done = agree(server.ask, US, false).then(({ version }) => version, String);
+    void done.then((text) => (outcome = text));
     // Lets promises settle between two steps of the clock.
     for (let step = 0; step < 100 && outcome === ''; step++) {
       await new Promise((done) => setImmediate(done));
       t.mock.timers.tick(500);
     }
-    assert.deepEqual([outcome, server.asked.join('')], [agreed, asked]);
+    await new Promise((done) => setImmediate(done));
+    assert.deepEqual([outcome, server.asked.join(''), server.open.size], [agreed, asked, 0]);
   });
-
-test('a server that is known to be legacy is only sent initialize', async () => {
-  const server = serverOf([now(MODERN)], now(legacy('2025-03-26')));
-  const { dialect: _dialect, ...agreed } = await agree(server.ask, US, true);
-  const introduced = { name: 'l', version: '2' };
-  assert.deepEqual(agreed, { version: '2025-03-26', server: introduced, capabilities: {}, announced: [] });
-  assert.deepEqual(server.asked, ['I']);
-});
 
 test('each dialect adds to requests what its servers need, and removes what the other one has', async () => {
   const discovered = { ...MODERN, _meta: { [META.server]: { name: 'm', version: '3' } } };
-  const ask = mock.fn(serverOf([now(discovered)], now(OLD)).ask);
+  const { ask, asked } = serverOf([discovered], OLD);
   const { dialect: modern, server, announced } = await agree(ask, US, false);
-  const { dialect: old } = await agree(ask, US, true);
   assert.deepEqual([server, announced], [{ name: 'm', version: '3' }, ['tools']]);
+  // A server that is known to be legacy is sent nothing else.
+  const { dialect: old, ...agreed } = await agree(ask, US, true);
+  const introduced = { name: 'l', version: '2' };
+  assert.deepEqual(agreed, { version: '2025-11-25', server: introduced, capabilities: {}, announced: [] });
+  assert.deepEqual(asked, ['D', 'I']);
   const own = { [META.version]: '2026-07-28', [META.client]: US, [META.capabilities]: {} };
-  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' };
-  assert.deepEqual(ask.mock.calls[0]?.arguments.slice(1, 3), [{ _meta: own }, headers]);
   const params = { name: 'ä', _meta: { own: 1, [META.client]: { name: 'theirs', version: '9' } } };
   assert.deepEqual(modern.seal(params), { name: 'ä', _meta: { own: 1, ...own } });
   assert.deepEqual(old.seal(params), { name: 'ä', _meta: { own: 1 } });
   assert.equal(JSON.stringify(old.seal({ _meta: { [META.version]: 'x' } })), '{}');
-  assert.equal(modern.headers('tools/call', params)['mcp-name'], '=?base64?w6Q=?=');
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': '=?base64?w6Q=?=' };
+  assert.deepEqual(modern.headers('tools/call', params, { 'Mcp-Param-A': '1' }), { 'Mcp-Param-A': '1', ...headers });
   assert.deepEqual(old.headers('tools/call', params, { 'Mcp-Param-A': '1' }), {});
   const stamp = { resultType: 'complete', _meta: { [META.server]: US, own: 1 } };
   assert.deepEqual(modern.unseal({ content: [], ...stamp }), { content: [], _meta: { own: 1 } });
-  assert.deepEqual(modern.unseal({ resultType: 'input_required' }), { resultType: 'input_required' });
 });

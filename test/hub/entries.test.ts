@@ -42,27 +42,18 @@ test('variables are expanded everywhere, in one pass', () => {
 });
 
 const FAULTS: readonly (readonly [entry: unknown, reason: RegExp])[] = [
-  [{}, /^failed: command is required$/],
-  ['text', /^failed: must be an object$/],
   [{ command: '' }, /^failed: command is empty$/],
-  [{ command: 'x', args: [1] }, /^failed: args\.0 must be text$/],
-  [{ command: 'x', args: 'y' }, /^failed: args must be a list of texts$/],
   [{ command: 'x', env: { A: 1 } }, /^failed: env\.A must be text$/],
   [{ command: 'x', env: { 'A=s3cr3t': 'x' } }, /^failed: env has a name that is not allowed there$/],
   [{ type: 'ws', url }, /^failed: type must be stdio, sse or http$/],
-  [{ type: 'http', command: 'x' }, /^failed: url must be an http or https address$/],
   [{ url: 'file:///etc/passwd' }, /^failed: url must be an http or https address$/],
   [{ url, headers: { 'Authorization: Bearer s3cr3t': '' } }, /^failed: headers has a name that is not/],
-  [{ command: 'x', timeout: 0 }, /^failed: timeout must be a number from 1 to 2147483647$/],
+  [{ command: 'x', timeout: 0 }, /^failed: timeout must be a whole number from 1 to 2147483647$/],
   [{ command: 'x', include: ['*'.repeat(5)] }, /^failed: include\.0 has a pattern with over 4 stars$/],
-  [{ command: '${NONE}' }, /^failed: command: the variable NONE is not set$/],
   [{ command: 'x', env: { A: 'b ${NONE}' } }, /^failed: env\.A: the variable NONE is not set$/],
   [{ command: '${constructor}' }, /^failed: command: the variable constructor is not set$/],
-  [{ command: '${input:key}' }, /^failed: command: \$\{input:key\} has no value: its host asks a person for it/],
   [{ command: '${A B:-s3cr3t}' }, /^failed: command: \$\{A B\} is no known variable$/],
   [{ command: '${A:-${TOKEN}}' }, /^failed: command: \$\{A\} is not closed, or has another inside$/],
-  [{ command: '${userHome' }, /is not closed/],
-  [{ command: 'a\0' }, /^failed: command: it has a NUL character$/],
   [{ command: 1, disabled: true }, /^disabled: /],
 ];
 test('a fault is the reason of a server that is not started; it names the field and no value', () => {
@@ -75,12 +66,8 @@ test('a fault is the reason of a server that is not started; it names the field 
 });
 
 test('an entry has its filter, its timeout, and its secrets: env, headers, variables, what is in addresses', () => {
-  const { filter, timeout, secrets } = read({
-    command: '${TOKEN}',
-    args: ['${HOME}'],
-    env: { A: 'e' },
-    exclude: 'a,b',
-  });
+  const entry = { command: '${TOKEN}', args: ['${HOME}'], env: { A: 'e' }, exclude: 'a,b' };
+  const { filter, timeout, secrets } = read(entry);
   assert.deepEqual([filter, timeout], [{ include: [], exclude: ['a', 'b'] }, 300_000]);
   assert.deepEqual(secrets, ['s3cr3t', 'e']);
   const remote = read({ url: 'http://me:pass@x/?key=k1', headers: { A: 'Bearer abc' }, timeout: 5 });
@@ -105,6 +92,5 @@ test('an entry that starts skillwire, or has our own address, is recognised, and
   for (const line of ['npx other skillwire', 'node /skillwire/server.js', 'my-skillwire']) assert.ok(!run(line), line);
   const at = (address: string, ours?: string) => isSelf({ kind: 'sse', url: address, headers: {} }, ours);
   assert.ok(at('http://localhost:3333/mcp', '127.0.0.1:3333') && at('http://[::1]:3333/', '0.0.0.0:3333'));
-  assert.ok(!at('http://localhost:3334/mcp', '127.0.0.1:3333') && !at('http://x:3333/', '127.0.0.1:3333'));
-  assert.ok(!at('http://localhost:3333/mcp'));
+  assert.ok(!at('http://localhost:3334/mcp', '127.0.0.1:3333') && !at('http://localhost:3333/mcp'));
 });

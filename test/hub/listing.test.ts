@@ -7,55 +7,37 @@ import { type Params, RpcError } from '../../src/protocol/index.ts';
 import { mockTimers } from '../harness/timers.ts';
 import { tool } from '../harness/upstreams.ts';
 
-/** By method: the result, or a function that gives it. */
-type Answers = Readonly<Record<string, object | ((params: Params) => unknown)>>;
+type Answers = Readonly<Record<string, (params: Params) => unknown>>;
 const EVERYTHING = { tools: {}, resources: {}, prompts: {}, extensions: { 'io.modelcontextprotocol/skills': {} } };
 
-/** Lists of a client in this process; gives what was published last, by name, and how often each method was asked. */
+/** `answers`: by method what gives its result. `last`: what was published of a list; `counts`: how often each was asked for. */
 function list(t: TestContext, answers: Answers, capabilities: object = EVERYTHING) {
   const end = new AbortController();
   // The timers of lists do not keep a process running.
   const alive = setInterval(() => {}, 10_000);
-  t.after(() => {
-    end.abort();
-    clearInterval(alive);
-  });
-  const published = new Map<string, ListOutcome>();
-  const asked: string[] = [];
-  let announce: (method: string) => void = () => {};
-  const client = {
-    agreement: { capabilities },
-    end: end.signal,
-    listen: (listener: typeof announce) => {
-      announce = listener;
-    },
-    request: async (method: string, params: Params) => {
-      asked.push(method);
-      const told = answers[method];
-      const answer = typeof told === 'function' ? told(params) : told;
-      if (answer === undefined) throw new RpcError(-32601, `unknown ${method}`);
-      return answer;
-    },
+  t.after(() => clearInterval(alive));
+  t.after(() => end.abort());
+  const published = new Map<string, { readonly names: readonly string[]; readonly faults: readonly string[] }>();
+  const publish = (name: string, outcome: ListOutcome) => {
+    const { items = [], faults = [] } = outcome.kind === 'failed' ? { faults: [outcome.why] } : outcome;
+    const names = items.map((item) => JSON.stringify(item).replace(/.*?"name":"([^"]*)".*/, '$1'));
+    published.set(name, { names, faults });
   };
-  const publish = (name: string, outcome: ListOutcome) => void published.set(name, outcome);
-  const done = keepListed(client as unknown as UpstreamClient, { publish, keeps: () => true });
-  const last = (name: string) => published.get(name) ?? assert.fail(name);
+  const listen = t.mock.fn((_listener: (method: string) => void) => {});
+  const request = t.mock.fn(async (method: string, params: Params) => {
+    const answer = answers[method]?.(params);
+    if (answer === undefined) throw new RpcError(-32601, `unknown ${method}`);
+    return answer;
+  });
+  const client = { agreement: { capabilities }, end: end.signal, listen, request } as unknown as UpstreamClient;
+  const done = keepListed(client, { publish, keeps: () => true });
+  const countOf = (name: string) => request.mock.calls.filter((call) => call.arguments[0] === `${name}/list`).length;
   return {
-    ...{ done, last, end, announce: (list: string) => announce(`notifications/${list}/list_changed`) },
-    counts: (...methods: readonly string[]) =>
-      methods.map((method) => asked.filter((one) => one === `${method}/list`).length),
-    names: (name: string) => {
-      const outcome = last(name);
-      assert.ok(outcome.kind === 'listed');
-      return outcome.items.map((item) => JSON.stringify(item).replace(/.*?"name":"([^"]*)".*/, '$1'));
-    },
-    faults: (name: string) => {
-      const outcome = last(name);
-      return outcome.kind === 'listed' ? outcome.faults : [outcome.why];
-    },
+    ...{ done, end, last: (name: string) => published.get(name) ?? assert.fail(name) },
+    counts: (...names: readonly string[]) => names.map(countOf),
+    announce: (name: string) => listen.mock.calls[0]?.arguments[0](`notifications/${name}/list_changed`),
   };
 }
-const tools = (...names: string[]) => ({ tools: names.map((name) => tool(name)) });
 const many = (count: number, more = {}) => Array.from({ length: count }, (_, nth) => tool(`t${nth}`, more));
 /** A value with so many levels. */
 const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
@@ -65,16 +47,16 @@ test('pages are put together; bad items and repeated names are left out alone, w
     '': { tools: [tool('a'), { name: 'bad' }, 5, tool('deep', { _meta: { a: nested(99_999) } })], nextCursor: 'x' },
     x: { tools: [tool('a'), tool('b'), tool('big', { title: 'x'.repeat(2 ** 20) }), { name: nested(99_999) }] },
   };
-  const { done, names, faults } = list(t, { 'tools/list': ({ cursor = '' }) => pages[String(cursor)] });
+  const { done, last } = list(t, { 'tools/list': ({ cursor = '' }) => pages[String(cursor)] });
   await done;
-  assert.deepEqual(names('tools'), ['a', 'b']);
-  assert.deepEqual(faults('tools'), [
-    'tools bad: left out, because it has no inputSchema',
-    'tools deep: left out, because it has over 64 levels',
-    'tools a: left out, because an earlier one has the same name',
-    'tools big: left out, because it is over 1048576 bytes',
-    'tools (without a name): left out, because it has over 64 levels',
-  ]);
+  const reasons = [
+    'bad: left out, because it has no inputSchema',
+    'deep: left out, because it has over 64 levels',
+    'a: left out, because an earlier one has the same name',
+    'big: left out, because it is over 1048576 bytes',
+    '(without a name): left out, because it has over 64 levels',
+  ];
+  assert.deepEqual(last('tools'), { names: ['a', 'b'], faults: reasons.map((reason) => `tools ${reason}`) });
 });
 
 const ENDLESS: readonly (readonly [name: string, page: (at: number) => object, kept: number, why: RegExp])[] = [
@@ -88,25 +70,26 @@ const ENDLESS: readonly (readonly [name: string, page: (at: number) => object, k
 for (const [name, page, kept, why] of ENDLESS)
   test(`a list without end is cut: ${name}`, async (t) => {
     let at = 0;
-    const { done, names, faults } = list(t, { 'tools/list': () => page(at++) });
+    const { done, last } = list(t, { 'tools/list': () => page(at++) });
     await done;
-    assert.ok(Math.abs(names('tools').length - kept) <= kept / 20, String(names('tools').length));
-    assert.match(faults('tools')[0] ?? '', why);
-    assert.ok(faults('tools').length <= 21);
+    const { names, faults } = last('tools');
+    assert.ok(Math.abs(names.length - kept) <= kept / 20, String(names.length));
+    assert.match(faults[0] ?? '', why);
+    assert.ok(faults.length <= 21);
   });
 
 test('what a server has is decided by its capabilities; tools are asked for in any case', async (t) => {
   const silent = list(t, {}, {});
   await silent.done;
-  assert.deepEqual([silent.names('tools'), silent.names('prompts')], [[], []]);
+  assert.deepEqual(silent.last('tools'), { names: [], faults: [] });
   assert.deepEqual(silent.counts('tools', 'prompts', 'skills'), [1, 0, 0]);
   await assert.rejects(list(t, {}).done, /tools\/list failed: unknown tools\/list/);
-  await assert.rejects(list(t, { 'tools/list': { tools: {} } }).done, /the result has no list of tools/);
-  const rich = list(t, { 'tools/list': tools(), 'prompts/list': {} });
+  await assert.rejects(list(t, { 'tools/list': () => ({}) }).done, /the result has no list of tools/);
+  const rich = list(t, { 'tools/list': () => ({ tools: [] }), 'prompts/list': () => ({}) });
   await rich.done;
-  assert.deepEqual(rich.faults('prompts'), ['prompts/list failed: the result has no list of prompts']);
+  assert.deepEqual(rich.last('prompts').faults, ['prompts/list failed: the result has no list of prompts']);
   // A method that it does not know is an empty list, and no fault.
-  assert.deepEqual(rich.last('resources'), { kind: 'listed', items: [], faults: [] });
+  assert.deepEqual(rich.last('resources'), { names: [], faults: [] });
 });
 
 test('a list is asked for again when its change is announced, and every minute; bursts are one request', async (t) => {
@@ -115,8 +98,9 @@ test('a list is asked for again when its change is announced, and every minute; 
     t.mock.timers.tick(ms);
     for (let at = 0; at < 20; at++) await new Promise((next) => setImmediate(next));
   };
+  const everything = () => ({ tools: [], resources: [], skills: [] });
+  const answers = { 'tools/list': everything, 'resources/list': everything, 'skills/list': everything };
   const never = { 'resources/templates/list': () => new Promise(() => {}) };
-  const answers = { 'tools/list': tools('a'), 'resources/list': { resources: [] }, 'skills/list': { skills: [] } };
   const { done, counts, announce, end } = list(t, { ...answers, ...never });
   await turn(0);
   await turn(1000); // A list that hangs delays the others by a second, and then no more.
@@ -140,6 +124,5 @@ test('equal items stay the same objects, and an equal list the same list', () =>
   const before: object[] = [{ a: 1 }, { b: 2 }];
   assert.equal(merge(before, structuredClone(before)), before);
   const after = merge(before, [{ b: 2 }, { c: 3 }]);
-  assert.equal(after[0], before[1]);
-  assert.deepEqual(after, [{ b: 2 }, { c: 3 }]);
+  assert.deepEqual([after, after[0] === before[1]], [[{ b: 2 }, { c: 3 }], true]);
 });

@@ -9,6 +9,7 @@ import type { Upstream } from '../../src/hub/upstream.ts';
 import type { Params } from '../../src/protocol/index.ts';
 
 type Files = Readonly<Record<string, string>>;
+type Served = Readonly<{ get?: Params; read?: Files }>;
 const FILES: Files = { 'SKILL.md': '# pdf\n', 'docs/a b.md': 'about', 'docs/deep/x.bin': '\u0001' };
 const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
@@ -21,14 +22,14 @@ function entryOf(name = 'pdf', files = FILES, base = `skill://acme/${name}`) {
 }
 
 /** A skill whose server answers these; `asked` has what it was asked for. */
-function skill(entry: Params, { get = entry, read = FILES }: { readonly get?: Params; readonly read?: Files } = {}) {
+function skill(entry: Params, { get = entry, read = FILES }: Served = {}) {
   const asked: string[] = [];
   const server = {
     config: { name: 'docs', timeout: 5 },
     async request(method: string, { uri }: Params) {
       asked.push(`${method} ${uri}`);
       if (method === 'skills/get') return { skill: get };
-      const text = read[decodeURIComponent(String(uri)).replace('skill://acme/pdf/', '')];
+      const text = read[decodeURIComponent(String(uri)).replace(/^skill:\/\/acme\/\w+\//, '')];
       if (text === undefined) throw new UpstreamError('gone');
       return { contents: [{ uri, blob: Buffer.from(text).toString('base64') }] };
     },
@@ -39,32 +40,20 @@ function skill(entry: Params, { get = entry, read = FILES }: { readonly get?: Pa
 const outcomeOf = (promise: Promise<unknown>) =>
   promise.then(String, (error) => (error instanceof FileError ? error.kind : error));
 
-test('a skill of a server has its name as provider, and URIs of ours below it', () => {
-  const { files: _files, asked: _asked, ...plain } = skill(entryOf());
-  assert.deepEqual(plain, {
-    ...{ name: 'pdf', key: 'pdf', description: 'About it', provider: 'docs', server: 'docs', location: 'mcp' },
-    ...{ root: 'skill://docs', directory: 'skill://docs/acme/pdf', file: 'skill://docs/acme/pdf/SKILL.md' },
-    place: 'docs skill://acme/pdf',
-  });
-});
-
 const NOW = { ...FILES, 'SKILL.md': 'edited' };
 const DYNAMIC = { get: { ...entryOf(), resources: 'dynamic' } };
-const READS: readonly (readonly [what: string, path: string, served: Parameters<typeof skill>[1], outcome: string])[] =
-  [
-    ['as it is', 'docs/a b.md', {}, 'about'],
-    ['as its server has it now', 'SKILL.md', { get: entryOf('pdf', NOW), read: NOW }, 'edited'],
-    ['without a digest where it is made on demand', 'docs/a b.md', DYNAMIC, 'about'],
-    ['not with another digest', 'SKILL.md', { read: { 'SKILL.md': '# pdg\n' } }, 'unreadable'],
-    ['not with another size', 'SKILL.md', { read: { 'SKILL.md': '# pdf\n\n' } }, 'unreadable'],
-    ['not from a server that does not answer', 'SKILL.md', { read: {} }, 'unreadable'],
-    ['not from the entry of another skill', 'SKILL.md', { get: entryOf('other') }, 'unreadable'],
-    ['not from an entry that is none', 'SKILL.md', { get: {} }, 'unreadable'],
-    ['not when it is not listed', 'none.md', {}, 'missing'],
-    ['not when it is a directory', 'docs', {}, 'directory'],
-    ['not over the limit', 'SKILL.md', { get: entryOf('pdf', { 'SKILL.md': 'x'.repeat(101) }) }, 'refused'],
-    ['not over the limit where it is made on demand', 'x', { ...DYNAMIC, read: { x: 'x'.repeat(101) } }, 'refused'],
-  ];
+const READS: readonly (readonly [what: string, path: string, served: Served, outcome: string])[] = [
+  ['as it is', 'docs/a b.md', {}, 'about'],
+  ['as its server has it now', 'SKILL.md', { get: entryOf('pdf', NOW), read: NOW }, 'edited'],
+  ['without a digest where it is made on demand', 'docs/a b.md', DYNAMIC, 'about'],
+  ['not with another digest', 'SKILL.md', { read: { 'SKILL.md': '# pdg\n' } }, 'unreadable'],
+  ['not from a server that does not answer', 'SKILL.md', { read: {} }, 'unreadable'],
+  ['not from the entry of another skill', 'SKILL.md', { get: entryOf('other') }, 'unreadable'],
+  ['not when it is not listed', 'none.md', {}, 'missing'],
+  ['not when it is a directory', 'docs', {}, 'directory'],
+  ['not over the limit', 'SKILL.md', { get: entryOf('pdf', { 'SKILL.md': 'x'.repeat(101) }) }, 'refused'],
+  ['not over the limit where it is made on demand', 'x', { ...DYNAMIC, read: { x: 'x'.repeat(101) } }, 'refused'],
+];
 for (const [what, path, served, outcome] of READS)
   test(`a file is read ${what}`, async () => {
     assert.equal(await outcomeOf(skill(entryOf(), served).files.read(path, 100)), outcome);
@@ -77,9 +66,8 @@ test('a file is read by skills/get and resources/read; directories and the manif
   const names = (await files.list('docs')).map(({ name }) => name);
   assert.deepEqual([names, await outcomeOf(files.list('doc'))], [['a b.md', 'deep'], 'missing']);
   const { head, files: all } = await files.manifest();
-  const listed = Object.entries(FILES).map(([path, { length: size }]) => ({ path, size }));
-  const plain = all === 'dynamic' ? [] : all.map(({ path, size }) => ({ path, size }));
-  assert.deepEqual([head().license, plain, asked], ['MIT', listed, []]);
+  const paths = all === 'dynamic' ? all : all.map(({ path }) => path);
+  assert.deepEqual([head().license, paths, asked], ['MIT', Object.keys(FILES), []]);
   await files.read('docs/a b.md', 100);
   assert.deepEqual(asked, ['skills/get skill://acme/pdf/SKILL.md', 'resources/read skill://acme/pdf/docs/a%20b.md']);
   const onDemand = skill({ ...entryOf(), resources: 'dynamic' }).files;
@@ -90,7 +78,6 @@ const file = (uri: string) => ({ uri, digest: digestOf(''), size: 0 });
 const FAULTS: readonly (readonly [why: RegExp, change: object])[] = [
   [/not that of a SKILL\.md/, { uri: 'skill://acme/pdf/skill.md' }],
   [/does not end with its name/, { uri: 'skill://acme/word/SKILL.md' }],
-  [/no frontmatter/, { frontmatter: undefined }],
   [/description/, { frontmatter: { name: 'pdf' } }],
   [/with size and digest/, { resources: [{ uri: 'skill://acme/pdf/SKILL.md' }] }],
   [/outside its directory/, { resources: [file('skill://acme/other/SKILL.md')] }],

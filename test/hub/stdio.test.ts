@@ -1,30 +1,21 @@
 /** A child process and its pipes: messages, lines that are none, and the reason for its end. */
 import assert from 'node:assert/strict';
-import { platform } from 'node:os';
 import { describe, type TestContext, test } from 'node:test';
-import type { ConnectionOwner } from '../../src/hub/connection.ts';
 import type { StdioTarget } from '../../src/hub/entries.ts';
 import { openStdio } from '../../src/hub/stdio.ts';
-import { MAX_PRINTED_LINES, MAX_STRANGE_LINES, MAX_UNREAD } from '../../src/limits.ts';
+import { MAX_PRINTED_LINES, MAX_UNREAD } from '../../src/limits.ts';
 import { MAX_LINE } from '../../src/protocol/index.ts';
 import { command, eventually } from '../harness/connections.ts';
 
-const skip = platform() === 'win32';
 const shell = (script: string) => command('sh', ['-c', script]);
 const node = (script: string) => command(process.execPath, ['-e', script]);
 
 /** Records what its owner hears, and closes the connection at the end. */
 function open(t: TestContext, target: StdioTarget) {
-  const heard = { texts: [] as string[], lost: [] as string[], logged: [] as string[], closed: [] as string[] };
-  const owner: ConnectionOwner = {
-    text: (text) => void heard.texts.push(text),
-    isPending: () => false,
-    lost: (error) => void heard.lost.push(error.message),
-    closed: (error) => void heard.closed.push(error.message),
-    headers: () => ({}),
-    log: (line) => void heard.logged.push(line),
-  };
-  const connection = openStdio(target, owner, process.env, 1);
+  const heard: string[] = [];
+  const note = (what: string) => (said: string | Error) => void heard.push(`${what}: ${Object(said).message ?? said}`);
+  const reports = { text: note('text'), lost: note('lost'), closed: note('closed'), log: note('log') };
+  const connection = openStdio(target, { ...reports, isPending: () => false, headers: () => ({}) }, process.env, 1);
   t.after(() => connection.close());
   return { connection, heard };
 }
@@ -32,12 +23,9 @@ function open(t: TestContext, target: StdioTarget) {
 const LAST_LINES = Array.from({ length: MAX_PRINTED_LINES }, (_, at) => 51 - MAX_PRINTED_LINES + at).join('\n');
 const LONG = `[1, 2, 3].map((at) => console.error(String(at).repeat(900))); console.error('x'.repeat(3000)); process.exit(1)`;
 const SAYS = 'exited with code 1; its stderr says: ';
-const MISSING = 'cannot be started: "nil" was not found, or ';
 const closing = (pipe: number) => node(`require('fs').closeSync(${pipe}); setInterval(() => {}, 9)`);
 
 const REASONS: readonly (readonly [what: string, target: StdioTarget, reason: string])[] = [
-  ['fails', shell('echo "KEY is not set" >&2; exit 1'), `${SAYS}KEY is not set`],
-  ['prints nothing', shell('exit 4'), 'exited with code 4'],
   ['is killed', shell('kill -KILL $$'), 'ended by SIGKILL'],
   ['ends its last line without a line break', shell('printf a >&2; exit 1'), `${SAYS}a`],
   ['leaves a helper with its pipes', shell('sleep 5 & echo gone >&2; exit 1'), `${SAYS}gone`],
@@ -45,19 +33,21 @@ const REASONS: readonly (readonly [what: string, target: StdioTarget, reason: st
   ['prints long lines', node(LONG), `${SAYS}${'2'.repeat(900)}\n${'3'.repeat(900)}\n(a line over 2048 bytes)`],
   ['closes its stdin', closing(0), 'the server closed its stdin'],
   ['closes its stdout', closing(1), 'the server closed its stdout'],
-  ['is no server', shell(`yes | head -${MAX_STRANGE_LINES}; cat`), 'the server printed 100000 lines that are not JSON'],
-  ['is not found', command('nil', []), `${MISSING}${process.cwd()} was not`],
-  ['has no directory', { ...command('nil', []), cwd: '/nil' }, `${MISSING}/nil was not`],
+  [
+    'has no directory',
+    { ...command('nil', []), cwd: '/nil' },
+    'cannot be started: "nil" was not found, or /nil was not',
+  ],
   ['may not be executed', command('/etc/passwd', []), 'cannot be started: spawn /etc/passwd EACCES'],
 ];
 // Most of them wait for something, so they run side by side.
-describe('the reason for the end of a server', { skip, concurrency: true }, () => {
+describe('the reason for the end of a server', { concurrency: true }, () => {
   for (const [what, target, reason] of REASONS)
     test(`that ${what} says what is wrong`, async (t) => {
       const { connection, heard } = open(t, target);
       if (what === 'closes its stdin') setInterval(() => void connection.send({ text: '{}' }), 50).unref();
-      await eventually(() => heard.closed.length > 0, 'its end');
-      assert.equal(heard.closed[0]?.slice(0, reason.length), reason);
+      await eventually(() => heard.some((line) => line.startsWith('closed: ')), 'its end');
+      assert.ok(heard.find((line) => line.startsWith('closed: '))?.startsWith(`closed: ${reason}`), heard.join('\n'));
     });
 });
 
@@ -68,10 +58,10 @@ test('messages go both ways; lines that are none are skipped, and one too long i
   const { connection, heard } = open(t, node(script));
   const messages = [1, 2].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"a"}`);
   for (const text of messages) await connection.send({ text });
-  await eventually(() => heard.texts.length === 2, 'both messages');
-  assert.deepEqual(heard.texts, messages);
-  assert.deepEqual(heard.logged, ['prints lines on stdout that are not JSON-RPC']);
-  assert.deepEqual(heard.lost, [`a message over ${MAX_LINE} bytes was dropped`]);
+  await eventually(() => heard.length === 4, 'both messages');
+  const dropped = `lost: a message over ${MAX_LINE} bytes was dropped`;
+  const texts = messages.map((text) => `text: ${text}`);
+  assert.deepEqual(heard, ['log: prints lines on stdout that are not JSON-RPC', dropped, ...texts]);
 });
 
 test('a message to a server that has long stopped reading fails at once', async (t) => {

@@ -15,31 +15,23 @@ const FILES = {
 const greet = { definition: { name: 'server:greet', arguments: [] }, get: () => ({ messages: [] }) };
 
 test('every visible skill is a prompt with the text that loading gives, beside the prompts of sources', async (t) => {
-  const { eras } = startServer(t, FILES, {}, { prompts: [greet] });
-  const promptOf = (name: string, description: string) => ({ name, title: name, description });
-  const own = [
-    promptOf('My Notes', 'Odd but fine'),
-    promptOf('claude:pdf', 'Work with PDF files'),
-    promptOf('codex:pdf', 'Another'),
-  ];
-  for (const ask of eras) {
-    assert.deepEqual((await ask('prompts/list')).result.prompts, [...own, greet.definition]);
-    for (const { name, description } of own) {
-      const { result } = await ask('prompts/get', { name });
-      const loaded = (await ask('tools/call', { name: 'skill', arguments: { name } })).result.content[0];
+  const { ask, eras } = startServer(t, FILES, {}, { prompts: [greet] });
+  const own = { 'My Notes': 'Odd but fine', 'claude:pdf': 'Work with PDF files', 'codex:pdf': 'Another' };
+  const definitions = Object.entries(own).map(([name, description]) => ({ name, title: name, description }));
+  for (const speak of eras) {
+    assert.deepEqual((await speak('prompts/list')).result.prompts, [...definitions, greet.definition]);
+    for (const { name, description } of definitions) {
+      const { result } = await speak('prompts/get', { name });
+      const loaded = (await speak('tools/call', { name: 'skill', arguments: { name } })).result.content[0];
       assert.deepEqual([result.description, result.messages], [description, [{ role: 'user', content: loaded }]]);
     }
-    assert.deepEqual((await ask('prompts/get', { name: 'server:greet', arguments: {} })).result.messages, []);
   }
-});
-
-test('a client is shown its spelling; any spelling, and the full name of a shadowed skill, is answered', async (t) => {
-  const { ask } = startServer(t, FILES, {}, { prompts: [greet] });
+  // A client is shown its spelling; any spelling, and the full name of a shadowed skill, is answered.
   const { result } = await ask('prompts/list', modernParams({}, 'claude-code'));
   const names = result.prompts.map(({ name }: Answer) => name);
   assert.match(names.join(), /^My_Notes_[0-9a-f]{8},claude__pdf,codex__pdf,server__greet$/);
   for (const client of ['claude-code', 'unknown'])
-    for (const name of [...names, 'My Notes', 'claude:pdf', 'claude@global:pdf'])
+    for (const name of [...names, 'My Notes', 'claude:pdf', 'claude@global:pdf', 'server:greet'])
       assert.ok((await ask('prompts/get', modernParams({ name }, client))).result?.messages, `${client} ${name}`);
 });
 

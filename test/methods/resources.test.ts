@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { FileError } from '../../src/files/read.ts';
-import type { Resource, Skill, Template } from '../../src/model.ts';
+import { PAGE } from '../../src/limits.ts';
+import type { Resource, Skill, SkillFiles, Template } from '../../src/model.ts';
 import { startServer } from '../harness/server.ts';
 import { sketch } from '../harness/sketch.ts';
 import { skillText } from '../harness/tree.ts';
@@ -25,11 +25,8 @@ const templateOf = (start: string): Template => ({
 });
 
 test('resources/list has the SKILL.md of each skill and the resources of sources, sorted by URI', async (t) => {
-  const files = {
-    ...PDF,
-    'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'Shadowed'),
-    '.agents/skills/Not Lawful/SKILL.md': skillText('Not Lawful', 'Odd'),
-  };
+  const shadowed = { 'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'Shadowed') };
+  const files = { ...PDF, ...shadowed, '.agents/skills/Not Lawful/SKILL.md': skillText('Not Lawful', 'Odd') };
   const { eras } = startServer(t, files, {}, { resources: [memo], templates: [templateOf('t://')] });
   for (const ask of eras) {
     assert.deepEqual((await ask('resources/list')).result.resources, [
@@ -58,71 +55,52 @@ test('a URI is read from its resource, else from the file of a skill as it is no
 
 test('what cannot be read is an error with the URI, -32603 and logged when it is not the client to blame', async (t) => {
   const failing = (kind: FileError['kind']): Skill => {
-    const fail = () => Promise.reject(new FileError(kind, `EACCES: ${kind}`));
+    const fail = () => Promise.reject(new FileError(kind, `it is ${kind}`));
     return sketch('far@mcp', kind, { files: { read: fail, list: fail, manifest: fail } });
   };
-  const skills = [failing('unreadable'), failing('changing'), failing('refused')];
-  const { tree, ask, lines } = startServer(
-    t,
-    { 'skills/a/SKILL.md': skillText('a'), 'skills/a/d/x': '' },
-    {},
-    { skills },
-  );
-  tree.write('skills/a/large.bin', Buffer.alloc(16 * 1024 * 1024 + 1));
-  execFileSync('mkfifo', [tree.at('skills/a/pipe')]);
+  const skills = (['missing', 'directory', 'refused', 'unreadable', 'changing'] as const).map(failing);
+  const { ask, lines } = startServer(t, {}, {}, { skills });
   const table: readonly (readonly [uri: unknown, code: number, message: RegExp])[] = [
-    ['skill://custom/a/pipe', -32602, /it is not a regular file/],
-    ['skill://custom/a/large.bin', -32602, /over 16777216 bytes/],
-    ['skill://custom/a/d', -32602, /it is a directory/],
-    ['skill://custom/a/none', -32602, /nothing is served there/],
-    ['skill://custom/a/SKILL.md/x', -32602, /nothing is served there/],
     ['file:///etc/passwd', -32602, /nothing is served there/],
-    ['skill://far/refused/x', -32602, /EACCES: refused/],
+    ['skill://far/missing/x', -32602, /nothing is served there/],
+    ['skill://far/directory/x', -32602, /it is directory/],
+    ['skill://far/refused/x', -32602, /it is refused/],
     [5, -32602, /uri must be text/],
-    [`skill://custom/a/${'x'.repeat(70_000)}`, -32602, /uri has over 65536 characters/],
-    ['skill://far/unreadable/x', -32603, /EACCES: unreadable/],
-    ['skill://far/changing/x', -32603, /EACCES: changing/],
+    [`skill://far/refused/${'x'.repeat(70_000)}`, -32602, /uri has over 65536 characters/],
+    ['skill://far/unreadable/x', -32603, /it is unreadable/],
+    ['skill://far/changing/x', -32603, /it is changing/],
   ];
   for (const [uri, code, message] of table) {
     const { error } = await ask('resources/read', { uri });
-    assert.equal(error.code, code, String(uri));
-    assert.ok(error.data === undefined || error.data.uri === uri);
+    assert.deepEqual([error.code, error.data?.uri ?? uri], [code, uri]);
     assert.match(error.message, message);
   }
-  const logged = lines.flatMap((line) => /error: resources\/read failed: .*EACCES: (\w+)/.exec(line)?.[1] ?? []);
+  const logged = lines.flatMap((line) => /error: resources\/read failed: .*it is (\w+)/.exec(line)?.[1] ?? []);
   assert.deepEqual(logged, ['unreadable', 'changing']);
 });
 
-test('every directory of a skill can be read, in pages', async (t) => {
-  const { eras, tree, ask } = startServer(t, { ...PDF, '.codex/skills/pdf/SKILL.md': skillText('pdf') });
-  for (let n = 0; n < 501; n++) tree.write(`.codex/skills/pdf/d/${n}`, '');
-  tree.write('.claude/skills/pdf/void/x', '');
-  tree.remove('.claude/skills/pdf/void/x');
-  const directory = (name: string) => ({ uri: `skill://claude/pdf/${name}`, name, mimeType: 'inode/directory' });
+test('every directory of a skill can be read, in pages, and so can what is above the skills', async (t) => {
+  const list = async () => Array.from({ length: PAGE + 1 }, (_, n) => ({ name: `${n}`, kind: 'file' as const }));
+  const skills = ['many', 'more'].map((name) => sketch('far@mcp', name, { files: { list } as unknown as SkillFiles }));
+  const { ask } = startServer(t, PDF, {}, { skills });
+  const childrenOf = async (uri: unknown, cursor?: string) => {
+    const { result, error } = await ask('resources/directory/read', { uri, cursor });
+    return result ?? error.code;
+  };
+  const directory = (uri: string, name: string) => ({ uri, name, mimeType: 'inode/directory' });
   const size = PDF['.claude/skills/pdf/SKILL.md'].length;
-  const skillFile = { ...about('skill://claude/pdf/SKILL.md', 'pdf', 'claude:pdf', 'Work with PDF files'), size };
+  const skillFile = { ...about('skill://claude/pdf/SKILL.md', 'pdf', 'pdf', 'Work with PDF files'), size };
   const file = { uri: 'skill://claude/pdf/ref/a%20b.md', name: 'a b.md', mimeType: 'text/markdown', size: 6 };
-  const table: readonly (readonly [uri: unknown, children?: readonly object[]])[] = [
-    ['skill://claude/pdf', [skillFile, directory('ref'), directory('void')]],
-    ['skill://claude/pdf/ref', [file]],
-    ['skill://claude/pdf/void', []],
-    ['skill://claude', [{ uri: 'skill://claude/pdf', name: 'pdf', mimeType: 'inode/directory' }]],
-    ...['skill://claude/pdf/SKILL.md', 'skill://claude/pdf/', 'skill://cursor', 'file:///tmp', 7].map(
-      (uri) => [uri] as const,
-    ),
-  ];
-  for (const speak of eras)
-    for (const [uri, children] of table) {
-      const { result, error } = await speak('resources/directory/read', { uri });
-      assert.deepEqual(
-        [result?.resources, error?.code],
-        children ? [children, undefined] : [undefined, -32602],
-        String(uri),
-      );
-    }
-  const page = async (uri: string, cursor?: string) => ask('resources/directory/read', { uri, cursor });
-  const { resources, nextCursor } = (await page('skill://codex/pdf/d')).result;
-  const rest = (await page('skill://codex/pdf/d', nextCursor)).result.resources;
-  assert.deepEqual([resources.length, rest.length], [500, 1]);
-  assert.equal((await page('skill://codex/pdf', nextCursor)).error.code, -32602);
+  for (const [uri, ...resources] of [
+    ['skill://claude', directory('skill://claude/pdf', 'pdf')],
+    ['skill://claude/pdf', skillFile, directory('skill://claude/pdf/ref', 'ref')],
+    ['skill://claude/pdf/ref', file],
+  ])
+    assert.deepEqual(await childrenOf(uri), { resources });
+  for (const uri of ['skill://claude/pdf/SKILL.md', 'skill://claude/pdf/', 'skill://cursor', 'file:///tmp', 7])
+    assert.equal(await childrenOf(uri), -32602, String(uri));
+  const { resources, nextCursor } = await childrenOf('skill://far/many');
+  const rest = await childrenOf('skill://far/many', nextCursor);
+  assert.deepEqual([resources.length, rest.resources.length, rest.nextCursor], [PAGE, 1, undefined]);
+  assert.equal(await childrenOf('skill://far/more', nextCursor), -32602, 'a cursor is that of its directory');
 });

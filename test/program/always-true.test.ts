@@ -1,22 +1,19 @@
 /** What is always true of the program: each test has the words of the promise as its name. */
 import assert from 'node:assert/strict';
-import { renameSync, utimesSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createRegistry } from '../../src/catalog/registry.ts';
 import { settingsFrom } from '../../src/config.ts';
 import { cancelled } from '../../src/methods/lifecycle.ts';
-import type { Contribution, Snapshot, Source, Tool } from '../../src/model.ts';
+import type { Snapshot, Tool } from '../../src/model.ts';
 import { createDispatcher, invalidParams, legacyEra, type Method } from '../../src/protocol/index.ts';
-import { createServer } from '../../src/server.ts';
-import { createSkillSource } from '../../src/skills/source.ts';
 import { type Answer, modern, runCommand, startProgram } from '../harness/program.ts';
 import { createPeer, startServer } from '../harness/server.ts';
-import { makeTree, skillText, type Tree } from '../harness/tree.ts';
-import { scripted } from '../harness/upstreams.ts';
+import { makeTree, skillText } from '../harness/tree.ts';
+import { upstream } from '../harness/upstreams.ts';
 
-const settingsFor = (tree: Tree) => settingsFrom({ cwd: tree.path, home: tree.at('home'), autoRefresh: false });
 const idsOf = ({ names }: Snapshot) => names.listed.map(({ id }) => id);
 const toolOf = (name: string, run: Tool['run']): Tool => ({
   definition: { name, inputSchema: { type: 'object' } },
@@ -75,13 +72,12 @@ test('One call sees one snapshot. No handler asks the registry twice.', async (t
 
 test('A refresh swaps in one assignment; a half-built or half-read state is never visible.', async (t) => {
   // Half-built: while a source is at work, everything is as it was.
-  let gate = createGate();
-  gate.open();
-  const load = () => gate.passed.then(() => ({ tools: [] }));
+  const gate = createGate();
+  const waits = [Promise.resolve(), gate.passed];
+  const load = () => (waits.shift() ?? gate.passed).then(() => ({ tools: [] }));
   const registry = createRegistry([{ name: 'test', load }], settingsFrom({}));
   const first = await registry.refresh('test');
   assert.ok(Object.isFrozen(first));
-  gate = createGate();
   const refreshing = registry.refresh('test');
   for (let turn = 0; turn < 50; turn++) {
     assert.ok(registry.current() === first && (await registry.ready()) === first);
@@ -91,17 +87,16 @@ test('A refresh swaps in one assignment; a half-built or half-read state is neve
   assert.notEqual(await refreshing, first);
   assert.equal(registry.current(), await refreshing);
 
-  // Half-read: 200 calls at once for 50 skills whose files are rewritten meanwhile, half of them in place.
-  const [skills, calls, rounds] = [50, 200, 6];
-  // Says in every line which skill and version it is of, so that a torn or misdirected one shows.
+  // Half-read: 200 calls at once for 50 skills whose files are rewritten meanwhile, half of them in place. Every line says
+  // which skill and version it is of, so that a torn or misdirected one shows.
   const tree = makeTree(t);
-  const versionText = (skill: number, version: number) => {
+  const textOf = (skill: number, version: number) => {
     const line = `skill-${skill} version ${version}\n`;
     return skillText(`skill-${skill}`, `About ${skill}`, line.repeat(200 + ((skill * 37 + version * 101) % 300)));
   };
   const rewriteAll = async (version: number) => {
-    for (let skill = 0; skill < skills; skill++) {
-      const [file, text] = [`skills/skill-${skill}/SKILL.md`, versionText(skill, version)];
+    for (let skill = 0; skill < 50; skill++) {
+      const [file, text] = [`skills/skill-${skill}/SKILL.md`, textOf(skill, version)];
       if (skill % 2 === 0) tree.write(file, text);
       else renameSync(tree.write(`${file}.tmp`, text), tree.at(file));
       if (skill % 10 === 0) await new Promise((done) => setImmediate(done));
@@ -110,63 +105,41 @@ test('A refresh swaps in one assignment; a half-built or half-read state is neve
   await rewriteAll(0);
   const program = startProgram(t, { tree, args: ['--refresh-interval', '20'] });
   await program.description();
-  const seen = new Set<string>();
-  for (let round = 1; round <= rounds; round++) {
-    const asked = Array.from({ length: calls }, (_, at) => program.skill(`skill-${at % skills}`));
+  for (let round = 1; round <= 6; round++) {
+    const asked = Array.from({ length: 200 }, (_, at) => program.skill(`skill-${at % 50}`));
     await rewriteAll(round);
     for (const [at, text] of (await Promise.all(asked)).entries()) {
       const version = Number(/ version (\d+)\n$/.exec(text)?.[1]);
-      assert.ok(text.endsWith(`\n\n${versionText(at % skills, version)}`), `round ${round}: ${text.slice(0, 300)}`);
-      seen.add(`${at % skills} ${version}`);
+      assert.ok(text.endsWith(`\n\n${textOf(at % 50, version)}`), `round ${round}: ${text.slice(0, 300)}`);
     }
     // Every other round is taken over before the next one.
     if (round % 2 === 0)
-      while (!(await program.skill('skill-1')).endsWith(versionText(1, round))) await program.nextRefresh();
+      while (!(await program.skill('skill-1')).endsWith(textOf(1, round))) await program.nextRefresh();
   }
-  assert.ok(seen.size > skills, 'new versions were seen on the way');
-  const ids = program.received.map(({ id }) => id);
-  assert.equal(new Set(ids).size, ids.length, 'every id once');
   assert.equal(await program.end(), 0);
 });
 
 test("A source that fails keeps its last contribution and adds a Problem; it never empties the catalogue. One upstream never takes another's tools away.", async (t) => {
-  const tree = makeTree(t, { 'skills/a/SKILL.md': skillText('a') });
-  const settings = settingsFor(tree);
   let failure: string | undefined;
   const run = () => ({ content: [] });
-  const failing: Source = {
-    name: 'test',
-    load: async () => {
-      if (failure !== undefined) throw new Error(failure);
-      return { tools: [toolOf('x:one', run), toolOf('x:two', run)] };
-    },
-  };
-  const theirs: Contribution = { tools: [toolOf('x:two', () => assert.fail()), toolOf('y:one', run)] };
-  const server = createServer(settings, [failing, { name: 'other', load: async () => theirs }]);
-  t.after(server.close);
-  const { ask, shakeHands, received } = createPeer(server.dispatcher);
+  const [one, two, impostor] = [toolOf('x:one', run), toolOf('x:two', run), toolOf('x:two', () => assert.fail())];
+  const files = { 'skills/a/SKILL.md': skillText('a') };
+  const { server, ask, shakeHands, received } = startServer(t, files, {}, () => {
+    if (failure !== undefined) throw new Error(failure);
+    return { tools: [one, two, impostor, toolOf('y:one', run)] };
+  });
   await shakeHands();
-  const look = async () => {
-    const { problems, names } = await server.registry.refresh('test');
+  for (failure of [undefined, 'disk on fire', 'disk gone', undefined]) {
+    const snapshot = await server.registry.refresh('test');
+    assert.deepEqual(idsOf(snapshot), ['a']);
     const { tools } = (await ask('tools/list')).result;
+    const served = tools.map(({ name }: Answer) => name).filter((name: string) => name.includes(':'));
+    assert.deepEqual(served, ['x:one', 'x:two', 'y:one']);
     assert.equal((await ask('tools/call', { name: 'x:two' })).error, undefined, 'the first of two stays');
-    return {
-      ids: names.listed.map(({ id }) => id),
-      tools: tools.map(({ name }: Answer) => name).filter((name: string) => name.includes(':')),
-      problems: problems.filter(({ where }) => where === 'test').map(({ what }) => what),
-    };
-  };
-  const whole = { ids: ['a'], tools: ['x:one', 'x:two', 'y:one'] };
-  assert.deepEqual(await look(), { ...whole, problems: [] });
-  for (failure of ['disk on fire', 'disk on fire', 'disk gone', 'disk on fire'])
-    assert.deepEqual(await look(), { ...whole, problems: [`could not be refreshed: ${failure}`] });
-  failure = undefined;
-  assert.deepEqual(await look(), { ...whole, problems: [] });
-  const told = received.filter(({ method }) => method !== undefined);
-  assert.deepEqual(told, [], 'a failure changes no list');
-  failure = 'never';
-  const hopeless = createRegistry([failing, createSkillSource(settings)], settings);
-  assert.deepEqual(idsOf(await hopeless.refresh('test')), ['a'], 'nor from the start');
+    const said = snapshot.problems.map(({ where, what }) => `${where} ${what}`).filter((text) => /^test/.test(text));
+    assert.deepEqual(said, failure === undefined ? [] : [`test could not be refreshed: ${failure}`]);
+  }
+  assert.ok(!received.some(({ method }) => method !== undefined), 'a failure changes no list');
 });
 
 test('Every call gets exactly one reply (none if cancelled); a notification never gets one.', async () => {
@@ -204,34 +177,29 @@ test('Equal trees give equal bytes for `tools/list`. No change, no notification.
   const names = ['b', 'A', 'ä', 'a', '10', '9', 'Z', '用户'];
   const files = names.map((name) => [`skills/dir-${name}/SKILL.md`, skillText(name)] as const);
   const trees = [files, files.toReversed()].map((order) => makeTree(t, Object.fromEntries(order)));
-  const lists = trees.map(async (tree) => {
-    const program = startProgram(t, { tree });
-    const params = [undefined, modern(), modern({}, 'claude-code')];
-    const answers = await Promise.all(params.map((one) => program.request('tools/list', one)));
-    return answers.map(({ result }) => JSON.stringify(result));
-  });
-  const [one, other] = await Promise.all(lists);
-  assert.deepEqual(one, other);
+  for (const params of [undefined, modern(), modern({}, 'claude-code')]) {
+    const lists = trees.map((tree) => startProgram(t, { tree }).request('tools/list', params));
+    const [one, other] = (await Promise.all(lists)).map(({ result }) => JSON.stringify(result));
+    assert.equal(one, other);
+  }
 
-  const [tree] = trees;
-  assert.ok(tree);
+  const [tree = assert.fail()] = trees;
   const program = startProgram(t, { tree, args: ['--refresh-interval', '50'] });
   await program.handshake();
   await program.description();
   const [path, text] = files[0] ?? ['', ''];
-  // Touched, written again with the same bytes, given a companion, a file that is no skill, and a change that no list shows.
-  utimesSync(tree.at(path), new Date(), new Date());
+  // Written again with the same bytes, given a companion, a file that is no skill, and a change that no list shows.
   tree.write(path, text);
-  tree.write('skills/dir-b/notes.txt', 'nothing');
   tree.write('skills/dir-b/nested/more.md', 'nothing');
   tree.write('skills/bad/SKILL.md', 'nothing to list');
   tree.write(path, `${text}more\n`);
-  await program.waitForStderr(/0 added, 1 changed, 0 removed/);
+  await program.waitForStderr(/refresh \(\w+\): changed/);
   assert.ok((await program.skill('b')).endsWith('more\n'));
+  // Together they take far longer than a notification is held back.
+  for (let refreshes = 0; refreshes < 12; refreshes++) await program.nextRefresh();
   tree.write('skills/new/SKILL.md', skillText('new'));
   await program.waitFor(() => program.notices().length > 0, 'the notice');
-  const reasons = program.notices().map(({ params }) => params._meta['skillwire/reason'].replace(/ \(.*/, ''));
-  assert.deepEqual(reasons, ['1 added']);
+  assert.equal(program.notices().length, 1);
 });
 
 test('Ids compare by type and value.', async () => {
@@ -260,17 +228,27 @@ test('Nothing from outside (names, descriptions, paths, upstream text) reaches a
     'skills/\u001b]0;title\u0007/SKILL.md': skillText(name, about),
     'skills/\u009bbad\nline/SKILL.md': 'no front matter',
     'skills/twin/SKILL.md': skillText(name, 'Twin'),
-    'skills/twin/fi\u001ble\u200b.md': 'x',
     'skills/bad-yaml/SKILL.md': `---\nname: ok\ndescription: {${nasty}\n---\n`,
     '.ev\u202eil/skills/plain/SKILL.md': skillText('plain', about),
     'home/.claude/plugins/installed_plugins.json': `{"plugins":{"plu\\u001bgin@m\\u202e":{"installPath":"p"}}}`,
     'home/.claude/plugins/p/skills/x/SKILL.md': skillText('x', about),
   });
-  const item = { name: 'tool\u001b[2J', title: nasty, description: nasty, inputSchema: { type: 'object' } };
-  const answers = { 'tools/list': { tools: [item, { ...item, name: 'bad', inputSchema: nasty }] } };
-  const { entry } = scripted(tree, 'up', { answers });
+  const texts = { title: nasty, description: nasty };
+  const item = { name: 'it\u001b[2Jem', ...texts };
+  const tool = { ...item, inputSchema: { type: 'object' }, annotations: { title: nasty } };
+  const answers = {
+    'tools/list': { tools: [tool, { ...tool, name: 'bad', inputSchema: nasty }] },
+    'prompts/list': { prompts: [{ ...item, arguments: [item] }] },
+    'resources/list': { resources: [{ uri: 'file:///x', ...item }] },
+    'resources/templates/list': { resourceTemplates: [{ uriTemplate: 'docs://{x}', ...item }] },
+    'skills/list': {
+      skills: [{ uri: 'skill://s/SKILL.md', frontmatter: { name: 's', ...texts }, resources: 'dynamic' }],
+    },
+  };
+  const extensions = { 'io.modelcontextprotocol/skills': {} };
+  const up = upstream({ answers, capabilities: { tools: {}, prompts: {}, resources: {}, extensions } });
   const dead = { command: process.execPath, args: ['-e', `console.error(${JSON.stringify(nasty)}); process.exit(1)`] };
-  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { up: entry, dead } }));
+  tree.write('home/.kode.json', JSON.stringify({ mcpServers: { up, dead } }));
   const hub = ['--hub', '--log-level', 'debug'];
   const program = startProgram(t, { tree, args: [...hub, '--include', '\u001b[1mnothing,*'] });
   await program.waitForStderr(/server up: ready/);
@@ -283,19 +261,18 @@ test('Nothing from outside (names, descriptions, paths, upstream text) reaches a
       return one;
     });
   for (const client of ['somebody', 'claude-code', `nasty ${nasty}`]) {
-    for (const list of ['tools', 'prompts', 'resources', 'resources/templates'])
-      assertClean((await program.request(`${list}/list`, modern({}, client))).result, list);
+    for (const list of ['prompts', 'resources', 'resources/templates', 'tools']) {
+      const { result } = await program.request(`${list}/list`, modern({}, client));
+      assertClean(result, list);
+      assert.match(JSON.stringify(result), /"it\[2Jem|up(?::|__)it/, list);
+    }
     const { tools } = (await program.request('tools/list', modern({}, client))).result;
     const { description } = tools.find((tool: Answer) => tool.name === 'skill');
     const block = /<available_skills>\n([\s\S]*)\n<\/available_skills>$/.exec(description)?.[1] ?? '';
-    assert.match(block, /Twin/);
+    assert.match(block, /Twin[\s\S]*>up:s</);
     assert.doesNotMatch(block, /<\/available_skills>|<script|&(?!amp;|lt;|gt;)/);
     assert.doesNotMatch(block.replace(/<\/?(?:skill|name|description|location)>/g, ''), /[<>]/, 'no tag but ours');
   }
-  const { resources } = (await program.request('resources/list')).result;
-  const twin = resources.find((one: Answer) => one.description === 'Twin').uri.replace('/SKILL.md', '');
-  const { result: below } = await program.request('resources/directory/read', { uri: twin });
-  assert.deepEqual(below.resources.map((child: Answer) => child.name).includes('file.md'), true);
   assertClean(await program.call('skills.list', {}), 'skills.list');
   assertClean(await program.call('skills.search', { query: 'about' }), 'skills.search');
   assertClean(await program.skill(`no such ${nasty}`), 'not found');
@@ -337,12 +314,11 @@ test('No field from outside costs more than linear work, and none is kept longer
     'a URI': (text) => ask('resources/read', { uri: `skill://custom/pdf/${text}` }),
     'a directory': (text) => peer.modern('resources/directory/read', { uri: text }),
   };
-  // Quadratic time over this many characters is many seconds; linear time is a few milliseconds, some hundred at worst.
-  const length = 200_000;
   const parts = ' (via x) |[(| |\t\n|../|a:|&<>|%2e|\u202e|\ud83d|\u0000|\u0301\u0323'.split('|');
   for (const [what, look] of Object.entries(fields)) {
     for (const part of parts) {
-      for (const size of [length, 4000]) {
+      // Quadratic time over the first is many seconds; linear time is a few milliseconds, some hundred at worst.
+      for (const size of [200_000, 4000]) {
         // Of the processor, not of the clock: other tests run beside this one.
         const start = process.cpuUsage();
         const answer = await look(`${part.repeat(size / part.length)}!`);

@@ -1,7 +1,6 @@
 /** The command line as a person meets it: help, mistakes, pipes and a real terminal. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { ALL_OPTIONS, COMMANDS } from '../../src/cli/commands.ts';
 import { optionsHelp } from '../../src/cli/help.ts';
@@ -36,15 +35,6 @@ test('help is on stdout, within 100 columns, and has every option; -h, --help an
   assert.ok(stdio.stdout.endsWith(`\n\n${optionsHelp(STDIO_OPTIONS)}\n`));
 });
 
-test('an option has one meaning in all commands', () => {
-  const known = new Map<string, object>();
-  for (const { options } of COMMANDS)
-    for (const [name, option] of Object.entries(options)) {
-      assert.deepEqual(known.get(name) ?? option, option, name);
-      known.set(name, option);
-    }
-});
-
 test('--version and -v print the version', (t) => {
   for (const args of [['--version'], ['-v'], ['list', '-v']])
     assert.deepEqual(run(t, ...args), { status: 0, stdout: `${VERSION}\n`, stderr: '' });
@@ -53,20 +43,10 @@ test('--version and -v print the version', (t) => {
 const MISTAKES: readonly (readonly [line: string, message: string])[] = [
   ['sevre', 'unknown command "sevre"; did you mean serve? (see --help)'],
   ['help nope', 'unknown command "nope" (see --help)'],
-  ['try pdf', 'unknown command "try" (see --help)'],
   ['show', 'show needs NAME (see --help)'],
   ['show a b', 'unexpected argument "b" (see --help)'],
-  ['search', 'search needs QUERY... (see --help)'],
-  ['list -- x', 'unexpected argument "x" (see --help)'],
-  ['trust FILE', 'unexpected argument "FILE" (see --help)'],
   ['trust --hub', 'trust has no option --hub (see --help)'],
-  ['--json', 'serve has no option --json (see --help)'],
   ['--skil-dir x', 'unknown option --skil-dir; did you mean --skill-dir? (see --help)'],
-  ['--skip-own', 'unknown option --skip-own (see --help)'],
-  ['--import codex', 'unknown option --import; did you mean --port? (see --help)'],
-  ['check --fix', 'unknown option --fix (see --help)'],
-  ['list --long', 'unknown option --long (see --help)'],
-  ['setup codex --remove', 'unknown option --remove (see --help)'],
   ['--\u001b[31mred', 'unknown option --\\u001b[31mred (see --help)'],
   ['a\nb', 'unknown command "a\\nb" (see --help)'],
 ];
@@ -74,32 +54,15 @@ test('a mistake is one line on stderr with the nearest right word, and exit 2', 
   for (const [line, message] of MISTAKES)
     assert.deepEqual(run(t, ...line.split(' ')), { status: 2, stdout: '', stderr: `skillwire: ${message}\n` });
   const stdio = inShell(makeTree(t), `'${process.execPath}' '${STDIO_PROGRAM}' --hub`);
-  assert.deepEqual(stdio, {
-    status: 2,
-    stdout: '',
-    stderr: 'skillwire: unknown option --hub (see --help)\n',
-  });
+  const stderr = 'skillwire: unknown option --hub (see --help)\n';
+  assert.deepEqual(stdio, { status: 2, stdout: '', stderr });
 });
 
-test('started in a directory that was deleted, every command says so in one line and exits 2', (t) => {
-  for (const words of ['', 'list', 'check', 'setup codex -- --root x', 'trust', '--transport http']) {
-    const gone = makeTree(t);
-    const command = `rmdir '${gone.path}' && exec '${process.execPath}' '${PROGRAM}' ${words}`;
-    const { status, stderr } = inShell(gone, command);
-    assert.match(stderr, /^skillwire: cannot use the working directory, it may have been deleted [^\n]+\n$/, words);
-    assert.equal(status, 2, words);
-  }
-});
-
-test('a reader that closes the pipe early is no error, a full disk is', { skip: !existsSync('/dev/full') }, (t) => {
+test('a reader that closes the pipe early is no error', (t) => {
   const files = Array.from({ length: 300 }, (_, nth) => [`skills/s${nth}/SKILL.md`, skillText(`s${nth}`)]);
   const tree = makeTree(t, Object.fromEntries(files));
-  for (const words of ['list', 'search About', 'doctor', 'show s1', 'check --json', '--help']) {
+  for (const words of ['list', 'show s1', 'check --json', '--help'])
     assert.equal(inShell(tree, `'${process.execPath}' '${PROGRAM}' ${words} | head -c 1`).stderr, '', words);
-    const full = inShell(tree, `'${process.execPath}' '${PROGRAM}' ${words} > /dev/full`);
-    assert.match(full.stderr, /^skillwire: the output cannot be written: [^\n]+\n$/, words);
-    assert.equal(full.status, 1, words);
-  }
 });
 
 // --- on a terminal, which the program `script` of Linux provides ---
@@ -125,14 +88,6 @@ test('a terminal gets lines of its width and colours, unless they are unwanted, 
   for (const words of ['show pdf', 'show pdf --json', 'search form', 'doctor'])
     assert.doesNotMatch(onTerminal(tree, words).replace(STYLE, ''), /[\0-\x09\x0b-\x1f\x7f\u202e]/, words);
   assert.match(onTerminal(tree, 'show pdf'), /Fill the form\.\\u001b\[2J\\u202e\n$/);
-});
-
-test('what takes over half a second is shown on a terminal, and erased', { skip }, (t) => {
-  const slow = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 800)'] };
-  const files = { 'home/.kode.json': JSON.stringify({ mcpServers: { slow } }), 'skills/a/SKILL.md': skillText('a') };
-  const text = onTerminal(makeTree(t, files), 'list --hub');
-  assert.match(text, /^\r\u001b\[Kscanning skill directories\r\u001b\[K[^\n]*\r\u001b\[K\u001b\[1mNAME/);
-  assert.match(text, /\nskillwire: 1 problem; see skillwire doctor --hub\n$/);
 });
 
 test('serve says on a terminal what it waits for and how to connect a client', { skip }, (t) => {

@@ -1,22 +1,16 @@
-/** The README: its commands run, its two programs work, its tables are up to date, and what it names is there. */
+/** The README: its commands run, its tables are up to date, and what it names is there. Its programs: package.test.ts. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { settingsFrom } from '../../src/config.ts';
-import { compile, installPacked } from '../harness/installed.ts';
-import { PROGRAM, runCommand, STDIO_PROGRAM, startProgram, startWeb, TOP } from '../harness/program.ts';
+import { PROGRAM, runCommand, STDIO_PROGRAM, startWeb, TOP } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
 const README = readFileSync(join(TOP, 'README.md'), 'utf8');
-const BLOCKS = [...README.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code = '']) => ({
-  language,
-  code,
-}));
 const PROSE = README.replace(/^```[\s\S]*?^```$/gm, '');
 const MANIFEST = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
 const section = (title: string) =>
@@ -25,8 +19,8 @@ const skip = process.platform === 'win32' && 'the commands are for a POSIX shell
 
 /** The lines of shell blocks and the commands in the text, without comments and placeholders. */
 function commands(): readonly string[] {
-  const shell = BLOCKS.filter(({ language }) => language === 'sh');
-  const lines = shell.flatMap(({ code }) => code.replaceAll('\\\n', '').split('\n'));
+  const shell = [...README.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+  const lines = shell.flatMap((code) => code.replaceAll('\\\n', '').split('\n'));
   const inline = [...PROSE.matchAll(/`(skillwire\s[^`]+)`/g)].map(([, command = '']) => command.replace('\n', ' '));
   const named = inline.filter((command) => !/\b[A-Z]{2,}\b/.test(command));
   return [...lines, ...named].map((line) => line.replace(/\s+# .*$/, '').trim()).filter((line) => line !== '');
@@ -87,83 +81,38 @@ test('every command of the README runs without an error, in its order', { skip }
   assert.match(readFileSync(tree.at('.codex/config.toml'), 'utf8'), /\[mcp_servers\.skillwire\]/);
 });
 
-test('both programs under "Embedding" compile, and do what they say', async (t) => {
-  const { project } = installPacked(t);
-  const examples = [...section('Embedding and vendoring').matchAll(/^```ts\n\/\/ (\w+\.ts): .*\n([\s\S]*?)^```$/gm)];
-  const names = examples.map(([, name]) => name);
-  assert.deepEqual(names, ['serve.ts', 'hub.ts']);
-  const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
-  const [npx, node] = [
-    "'npx', args: ['-y', '@modelcontextprotocol/server-everything']",
-    `'node', args: ['${everything}']`,
-  ];
-  for (const [, name = '', code = ''] of examples) project.write(name, code.replace(npx, node));
-  assert.ok(readFileSync(project.at('hub.ts'), 'utf8').includes(everything));
-  compile(
-    project,
-    examples.map(([, name = '']) => name),
-    false,
-  );
-
-  project.write('skills/pdf/SKILL.md', skillText('pdf'));
-  const program = startProgram(t, { tree: project, entry: project.at('out/serve.js') });
-  await program.handshake();
-  assert.deepEqual(await program.names(), ['pdf']);
-  assert.match((await program.call('now', {})).content[0].text, /^\d{4}-\d\d-\d\dT/);
-  assert.equal(await program.end(), 0);
-
-  const { stdout, status } = spawnSync(process.execPath, [project.at('out/hub.js')], {
-    cwd: project.path,
-    encoding: 'utf8',
-  });
-  assert.equal(status, 0);
-  assert.match(stdout, /'everything:echo'[\s\S]*Echo: hello/);
-});
-
-test('every option of createSkillwire is named there', () => {
-  const named = section('Embedding and vendoring');
-  const unnamed = Object.keys(settingsFrom({})).filter((name) => !named.includes(`\`${name}\``));
-  assert.deepEqual(unnamed, []);
-});
-
-test('every option, file, npm script and section that the README names is there', (t) => {
+test('every option, file and npm script that it names is there, and it names every option of createSkillwire', (t) => {
   const tree = makeTree(t);
   const words = ['serve', 'list', 'show', 'search', 'check', 'doctor', 'setup', 'trust'];
   const help = words.map((word) => runCommand(tree, [word, '--help']).stdout).join('');
-  const today = README.replace(section('Changes'), '');
-  const ofNode = ['--permission', '--allow-fs-read', '--json'];
-  const options = [...today.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => option);
-  assert.ok(options.length > 30);
-  const unknown = options.filter((option) => !ofNode.includes(option) && !new RegExp(`${option}\\b(?!-)`).test(help));
-  assert.deepEqual(unknown, []);
-
-  const files = [...README.matchAll(/`(?:src\/)?((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, file = '']) => file);
-  const isThere = (file: string) => [TOP, join(TOP, 'src')].some((place) => existsSync(join(place, file)));
-  // Others stand behind the name of their room.
-  const whole = files.filter((file) => file.includes('/'));
-  assert.ok(whole.length > 15);
-  const missing = whole.filter((file) => !isThere(file));
-  assert.deepEqual(missing, []);
-
-  const scripts = [...README.matchAll(/npm run ([\w-]+)/g)].map(([, name = '']) => name);
-  const unscripted = scripts.filter((name) => !Object.hasOwn(MANIFEST.scripts, name));
-  assert.deepEqual(unscripted, []);
-  assert.ok(README.includes(`skillwire-${MANIFEST.version}.tgz`));
-  const slugs = [...README.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
-  const links = [...README.matchAll(/\]\(#([^)]*)\)/g)].map(([, name = '']) => name);
-  const broken = links.filter((name) => !slugs.includes(name));
-  assert.deepEqual(broken, []);
+  const others = ['--permission', '--allow-fs-read', '--json']; // Of Node and npm.
+  const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
+  const embedding = section('Embedding and vendoring');
+  const rows: readonly (readonly [least: number, names: readonly string[], isThere: (name: string) => boolean])[] = [
+    [
+      30,
+      namesIn(README.replace(section('Changes'), ''), /(?<![\w-])(--[a-z][a-z-]+)/g),
+      (name) => others.includes(name) || new RegExp(`${name}\\b(?!-)`).test(help),
+    ],
+    [
+      15,
+      namesIn(README, /`(?:src\/)?((?:[\w-]+\/)+[\w-]+\.ts)`/g),
+      (name) => [TOP, join(TOP, 'src')].some((place) => existsSync(join(place, name))),
+    ],
+    [1, namesIn(README, /npm run ([\w-]+)/g), (name) => Object.hasOwn(MANIFEST.scripts, name)],
+    [1, namesIn(README, /skillwire-([\d.]+)\.tgz/g), (name) => name === MANIFEST.version],
+    [20, Object.keys(settingsFrom({})), (name) => embedding.includes(`\`${name}\``)],
+  ];
+  for (const [least, names, isThere] of rows) {
+    assert.ok(names.length >= least, names.join());
+    const missing = names.filter((name) => !isThere(name));
+    assert.deepEqual(missing, []);
+  }
 });
 
 test('it is one page of at most 450 lines, and its tables are up to date', () => {
   assert.ok(README.split('\n').length <= 451);
-  const { status, stderr } = spawnSync(process.execPath, [join(TOP, 'scripts', 'readme.js'), '--check'], {
-    encoding: 'utf8',
-  });
+  const script = join(TOP, 'scripts', 'readme.js');
+  const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 });

@@ -1,9 +1,12 @@
-/** The scenarios of seed 001, "Capability: MCP Interface", by their names, on stdin and stdout. HTTP: seed-001-http.test.ts. */
+/** The scenarios of seed 001, "Capability: MCP Interface", by their names, through the built program. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FAST_INTERVALS, runCommand, startProgram } from '../harness/program.ts';
+import { ask, hello, legacy, modern, openSession, openStream } from '../harness/http.ts';
+import { FAST_INTERVALS, runCommand, startProgram, startWeb } from '../harness/program.ts';
 import { makeTree, pluginFiles, skillText } from '../harness/tree.ts';
 
+const PDF = { 'skills/pdf/SKILL.md': skillText('pdf') };
+const CALL = legacy('tools/call', { name: 'skill', arguments: { name: 'pdf' } }, 7);
 const PROVIDERS = {
   '.claude/skills/pdf/SKILL.md': skillText('pdf', 'claude has it'),
   '.codex/skills/pdf/SKILL.md': skillText('pdf', 'codex has it'),
@@ -42,36 +45,73 @@ describe('seed 001', { concurrency: 4 }, () => {
   test('Tool invocation loads skill content: plugin short name ambiguous', async (t) => {
     const program = startProgram(t, { tree: makeTree(t, pluginFiles('example:pdf', 'other:pdf')) });
     assert.match(await program.skill('pdf'), /ambiguous[\s\S]*- example:pdf\n- other:pdf\n/);
-    const text = await program.skill('other:pdf');
     assert.match(
-      text,
+      await program.skill('other:pdf'),
       /\nPath: .*\/SKILL\.md\nLocation: plugin\nProvider: claude\nPlugin: other@market\n\n---\nname: pdf/,
     );
   });
 
+  test('Transports: stdio is the default', async (t) => {
+    const program = startProgram(t, { tree: makeTree(t, PDF) });
+    assert.match(await program.skill('pdf'), /^Loading: pdf\n/);
+    assert.doesNotMatch(program.stderr(), /listening/);
+  });
+
+  test('Transports: --transport http is streamable HTTP at /mcp, for both eras; --host and --port say where', async (t) => {
+    const { url } = await startWeb(t, { tree: makeTree(t, PDF), args: ['--host', 'localhost'] });
+    assert.match(url, /^http:\/\/localhost:\d+\/mcp$/);
+    const { json } = await ask(url, { ...CALL, headers: await openSession(url) });
+    assert.match(json.result.content[0].text, /^Loading: pdf\n/);
+    assert.equal((await ask(url, modern('tools/list'))).json.result.resultType, 'complete');
+    const args = ['--transport', 'http', '--host', 'localhost', '--port', new URL(url).port];
+    assert.match(runCommand(makeTree(t), args).stderr, /cannot listen on localhost:\d+: .*EADDRINUSE/);
+  });
+
+  for (const transport of ['sse', 'http'] as const)
+    test(`Transports: SSE session (--transport ${transport})`, async (t) => {
+      const { url, at } = await startWeb(t, { tree: makeTree(t, PDF), transport });
+      assert.equal(new URL(url).pathname, transport === 'sse' ? '/sse' : '/mcp');
+      const [one, two] = [await openStream(t, at('/mcp')), await openStream(t, at('/sse'))];
+      const [place, other] = await Promise.all(
+        [one, two].map(async (stream) => {
+          const { event, data } = await stream.next();
+          assert.match(`${event} ${data}`, /^endpoint \/messages\?sessionId=\S+$/);
+          return at(data);
+        }),
+      );
+      for (const message of [hello, legacy('notifications/initialized'), CALL])
+        assert.equal((await ask(String(place), message)).status, 202);
+      assert.equal((await one.message()).result.serverInfo.name, 'skillwire');
+      const { id, result } = await one.message();
+      assert.equal(id, 7);
+      assert.match(result.content[0].text, /^Loading: pdf\n/);
+      // Messages are those of the session that the address names, and of no other.
+      assert.equal((await ask(String(other), legacy('ping', {}, 8))).status, 202);
+      assert.equal((await two.message()).id, 8);
+      for (const id of ['nobody', '__proto__', ''])
+        assert.equal((await ask(at(`/messages?sessionId=${id}`), CALL)).status, 404, id);
+    });
+
   test('Auto-refresh: refresh interval override', async (t) => {
-    const tree = makeTree(t);
-    const program = startProgram(t, { tree, args: ['--refresh-interval', '10000'], env: FAST_INTERVALS });
+    const args = ['--refresh-interval', '10000'];
+    const program = startProgram(t, { tree: makeTree(t), args, env: FAST_INTERVALS });
     await program.waitForStderr(/interval of 10000 ms\n/);
     await program.waitForStderr(/(?:skillwire: refresh \(timer\): no change; 0 skills in \d+ ms\n){3}/);
   });
 
   test('Auto-refresh: --no-refresh scans once, and has neither timer nor watcher', async (t) => {
     const tree = makeTree(t, { 'skills/old/SKILL.md': skillText('old') });
-    const [never, often] = ['--no-refresh', '--no-watch'].map((how) =>
-      startProgram(t, { tree, args: [how, '--refresh-interval', '50'] }),
-    );
-    assert.ok(never && often);
-    await Promise.all([never.handshake(), often.handshake()]);
-    assert.deepEqual(await never.names(), ['old']);
+    const start = (how: string) => startProgram(t, { tree, args: [how, '--refresh-interval', '50'] });
+    const [never, often] = [start('--no-refresh'), start('--no-watch')];
+    await Promise.all([never, often].map((program) => program.names()));
     tree.write('skills/new/SKILL.md', skillText('new'));
-    await often.waitForStderr(/1 added/);
+    await often.waitForStderr(/changed; 2 skills/);
     await often.nextRefresh();
     assert.deepEqual(await never.names(), ['old']);
     assert.doesNotMatch(never.stderr(), /refresh/);
   });
 
-  test('Registry configuration passthrough: CLI and MCP share the same skill view, whatever the options', async (t) => {
+  test('Registry configuration passthrough: plugins skipped, and every other option: CLI and MCP share one view', async (t) => {
     const tree = makeTree(t, {
       'extra/three/SKILL.md': skillText('three'),
       'vendored/four/SKILL.md': skillText('four'),
@@ -82,6 +122,7 @@ describe('seed 001', { concurrency: 4 }, () => {
     });
     const rows: Readonly<Record<string, string>> = {
       '': 'one docs:pdf',
+      '--no-plugins': 'one',
       '--skill-dir extra --root vendored': 'three four one docs:pdf',
       '--no-default-dirs': 'docs:pdf',
       '--no-default-dirs --no-plugins --skill-dir=extra': 'three',
@@ -95,38 +136,6 @@ describe('seed 001', { concurrency: 4 }, () => {
       assert.deepEqual([shown.join(' '), listed.join(' ')], [names, names], options);
     };
     await Promise.all(Object.entries(rows).map(check));
-  });
-
-  test('Registry configuration passthrough: plugins skipped', async (t) => {
-    const program = startProgram(t, { tree: makeTree(t, PROVIDERS), args: ['mcp', '--no-plugins'] });
-    assert.deepEqual(await program.names(), ['notes', 'claude:pdf', 'codex:pdf', 'review']);
-    assert.match(await program.skill('docx'), /^Skill 'docx' not found\./);
-  });
-
-  /** What is listed, and the pattern that a warning says matches nothing. */
-  const filters: Readonly<Record<string, readonly [names: string, idle?: string]>> = {
-    '--include=codex,@plugins': ['pdf review docs:docx'],
-    '--include codex --include notes': ['notes pdf review'],
-    '--include=@claude --exclude=@plugins': ['pdf'],
-    '--exclude=docs:*,codex:pdf': ['notes pdf review'],
-    '--include=* --exclude=P*': ['notes review docs:docx'],
-    '--include=nothing': ['none', 'nothing'],
-    '--exclude=nothing': ['notes claude:pdf codex:pdf review docs:docx'],
-  };
-
-  test('MCP respects source filters: what is listed, and which pattern is warned of', async (t) => {
-    const tree = makeTree(t, PROVIDERS);
-    const check = async ([args, [names, idle]]: (typeof rows)[number]) => {
-      const program = startProgram(t, { tree, args: args.split(' ') });
-      assert.equal((await program.names()).join(' '), names, args);
-      const said = program
-        .stderr()
-        .match(/(?<=warn: )filter .*/g)
-        ?.join('\n');
-      assert.equal(said, idle && `filter "${idle}": matches nothing`, args);
-    };
-    const rows = Object.entries(filters);
-    await Promise.all(rows.map(check));
   });
 
   test('MCP respects source filters: codex-only MCP', async (t) => {
@@ -151,12 +160,12 @@ describe('seed 001', { concurrency: 4 }, () => {
 
   test('MCP respects source filters: they are applied again at every refresh', async (t) => {
     const tree = makeTree(t, PROVIDERS);
-    const args = ['--no-watch', '--refresh-interval', '40', '--include', 'codex', '--exclude', 'secret*'];
+    const args = ['--no-watch', '--refresh-interval', '40', '--include', 'codex,notes', '--exclude', 'secret*,NOTES'];
     const program = startProgram(t, { tree, args });
     assert.deepEqual(await program.names(), ['pdf', 'review']);
     for (const name of ['.claude/skills/b', '.codex/skills/c', '.codex/skills/secret-d'])
       tree.write(`${name}/SKILL.md`, skillText(name.replace(/.*\//, '')));
-    await program.waitForStderr(/1 added/);
+    await program.waitForStderr(/changed; 3 skills/);
     assert.deepEqual(await program.names(), ['c', 'pdf', 'review']);
     assert.match(await program.skill('secret-d'), /^Skill 'secret-d' not found\./);
   });

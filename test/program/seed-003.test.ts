@@ -1,34 +1,16 @@
 /** Seed 003, "MCP Tool Contract: skill": its testing scenarios by their names, and its other promises, on the built program. */
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
-import { ask, modern } from '../harness/http.ts';
-import { type Answer, startProgram, startWeb, WITHOUT_PRIVILEGE } from '../harness/program.ts';
+import { describe, test } from 'node:test';
+import { fileOf } from '../harness/hub.ts';
+import { type Answer, startProgram, WITHOUT_PRIVILEGE } from '../harness/program.ts';
 import { makeTree, pluginFiles, skillText, type Tree } from '../harness/tree.ts';
 
 /** The timer alone, so that what is seen is seen by a refresh, and often. */
 const QUICK = ['--no-watch', '--refresh-interval', '100'];
 const GIT = { 'skills/git/SKILL.md': skillText('git', 'Git workflow') };
 const MORE = { ...GIT, 'skills/postgres/SKILL.md': skillText('postgres', 'PostgreSQL database operations') };
-
-/** A file and a directory that may not be read, and a skill that may. */
-function closedTree(t: TestContext) {
-  // Before the tree is removed, which is asked for later.
-  t.after(() => open());
-  const tree = makeTree(t, {
-    ...GIT,
-    'skills/secret/SKILL.md': skillText('secret'),
-    'skills/vault/inner/SKILL.md': skillText('inner'),
-  });
-  const change = (file: number, directory: number) => {
-    chmodSync(tree.at('skills/secret/SKILL.md'), file);
-    chmodSync(tree.at('skills/vault'), directory);
-  };
-  const open = () => change(0o600, 0o700);
-  change(0, 0);
-  return { tree, open };
-}
 
 describe('seed 003', { concurrency: 4 }, () => {
   test('Tool Metadata and Input Schema', async (t) => {
@@ -44,11 +26,15 @@ describe('seed 003', { concurrency: 4 }, () => {
     assert.match((await program.call('skill', { command: 'git' })).content[0].text, /^Loading: git\n/);
   });
 
-  test('1. Load existing skill', async (t) => {
+  test('1. Load existing skill; 6. Refresh detection', async (t) => {
     const tree = makeTree(t, GIT);
-    const text = await startProgram(t, { tree }).skill('git');
+    const program = startProgram(t, { tree, args: QUICK });
+    const text = await program.skill('git');
     assert.ok(text.startsWith(`Loading: git\nBase directory: ${tree.at('skills/git')}\n`), text);
     assert.ok(text.endsWith(`\n\n${GIT['skills/git/SKILL.md']}`), text);
+    tree.write('skills/new/SKILL.md', skillText('new'));
+    await program.waitForStderr(/refresh \(timer\): changed; 2 skills/);
+    assert.deepEqual(await program.names(), ['git', 'new']);
   });
 
   test('2. Case-insensitive match; any characters are allowed in a name', async (t) => {
@@ -61,19 +47,13 @@ describe('seed 003', { concurrency: 4 }, () => {
         assert.ok((await program.skill(spelling)).startsWith(`Loading: ${name}\n`), spelling);
   });
 
-  test('3. Skill not found', async (t) => {
+  test('3. Skill not found; 4. Empty name', async (t) => {
     const program = startProgram(t, { tree: makeTree(t, MORE) });
     const list = '- git: Git workflow\n- postgres: PostgreSQL database operations';
     const end = 'Use the exact skill name (case-insensitive) to load a skill.';
     const text = `Skill 'nonexistent' not found.\n\nAvailable skills:\n${list}\n\n${end}`;
-    assert.deepEqual(await program.call('skill', { name: 'nonexistent' }), {
-      content: [{ type: 'text', text }],
-      isError: true,
-    });
-  });
-
-  test('4. Empty name', async (t) => {
-    const program = startProgram(t, { tree: makeTree(t, GIT) });
+    const content = [{ type: 'text', text }];
+    assert.deepEqual(await program.call('skill', { name: 'nonexistent' }), { content, isError: true });
     for (const name of ['', ' ', '\t\n'])
       assert.equal((await program.request('tools/call', { name: 'skill', arguments: { name } })).error.code, -32602);
   });
@@ -88,18 +68,9 @@ describe('seed 003', { concurrency: 4 }, () => {
       assert.ok(text.includes(`Base directory: ${tree.at(`${place}/git`)}\n`), `${place}: ${text}`);
       const seen = program.stderr().length;
       tree.remove(`${place}/git`);
-      await program.waitForStderr(/1 removed/, seen);
+      await program.waitForStderr(/: changed;/, seen);
     }
     assert.match(await program.skill('git'), /^Skill 'git' not found\./);
-  });
-
-  test('6. Refresh detection', async (t) => {
-    const tree = makeTree(t, GIT);
-    const program = startProgram(t, { tree, args: QUICK });
-    assert.deepEqual(await program.names(), ['git']);
-    tree.write('skills/new/SKILL.md', skillText('new'));
-    await program.waitForStderr(/refresh \(timer\): 1 added/);
-    assert.deepEqual(await program.names(), ['git', 'new']);
   });
 
   test('7. Missing directory: the well-known ones in silence, a named one with a warning', async (t) => {
@@ -115,13 +86,9 @@ describe('seed 003', { concurrency: 4 }, () => {
     const faults: readonly (readonly [directory: string, text: string, why: RegExp])[] = [
       ['none', '# just a heading\n', /there is no front matter/],
       ['open', '---\nname: open\ndescription: never closed\n', /front matter is not closed/],
-      ['list', '---\n- a\n- b\n---\n', /not a mapping/],
       ['broken', '---\nname: [\n---\n', /front matter is not valid YAML/],
       ['nameless', '---\ndescription: no name\n---\n', /name is missing/],
       ['mute', '---\nname: mute\n---\n', /description is missing/],
-      ['empty-name', '---\nname: ""\ndescription: x\n---\n', /name is empty/],
-      ['empty-text', '---\nname: x\ndescription: "  "\n---\n', /description is empty/],
-      ['empty', '', /there is no front matter/],
     ];
     const tree = makeTree(t, GIT);
     for (const [name, text] of faults) tree.write(`skills/${name}/SKILL.md`, text);
@@ -130,25 +97,26 @@ describe('seed 003', { concurrency: 4 }, () => {
     await program.nextRefresh();
     for (const [name, , why] of faults) {
       const place = tree.at(`skills/${name}/SKILL.md`);
-      const warnings = program
-        .stderr()
-        .split('\n')
-        .filter((line) => line.includes(place));
-      assert.equal(warnings.length, 1, `${name}: ${warnings}`);
-      assert.ok(warnings[0]?.startsWith(`skillwire: warn: ${place}: `));
-      assert.match(warnings[0] ?? '', why);
+      const [, warning = '', ...more] = program.stderr().split(`skillwire: warn: ${place}: `);
+      assert.match(warning.split('\n', 1)[0] ?? '', why);
+      assert.deepEqual(more, [], `${name} is warned of once`);
     }
-    assert.equal(await program.end(), 0);
   });
 
   test('10. Permission denied: skipped with a line on stderr; what may be read again appears by itself', async (t) => {
-    const { tree, open } = closedTree(t);
+    const tree = makeTree(t, {
+      ...GIT,
+      'skills/secret/SKILL.md': skillText('secret'),
+      'skills/vault/inner/SKILL.md': skillText('inner'),
+    });
+    const closed = [tree.at('skills/secret/SKILL.md'), tree.at('skills/vault')];
+    for (const path of closed) chmodSync(path, 0);
     const program = startProgram(t, { tree, args: QUICK, through: WITHOUT_PRIVILEGE });
     assert.deepEqual(await program.names(), ['git']);
     await program.waitForStderr(/warn: .*skills\/secret\/SKILL\.md: cannot be read: EACCES/);
     await program.waitForStderr(/warn: .*skills\/vault: cannot be read: EACCES/);
-    open();
-    await program.waitForStderr(/2 added|1 added[\s\S]*1 added/);
+    for (const path of closed) chmodSync(path, 0o700);
+    await program.waitForStderr(/changed; 3 skills/);
     assert.deepEqual(await program.names(), ['git', 'secret', 'inner']);
   });
 
@@ -177,10 +145,9 @@ describe('seed 003', { concurrency: 4 }, () => {
       'home/.ssh/id_rsa': 'private',
     });
     const program = startProgram(t, { tree });
-    const relative = ['../secret', '../../../etc/passwd', '.ssh/id_rsa', 'git/../../secret', 'git/inner.md', './git'];
-    const absolute = ['/etc/passwd', '~/.ssh/id_rsa', tree.at('secret'), tree.at('secret/SKILL.md'), 'skills/git'];
-    const odd = ['%2e%2e%2fsecret', '..\\secret', 'custom:../secret', 'git/', 'git\u0000/../secret', '__proto__'];
-    for (const name of [...relative, ...absolute, ...odd]) {
+    const ways =
+      '../secret ../../../etc/passwd .ssh/id_rsa git/../../secret git/inner.md ./git /etc/passwd ~/.ssh/id_rsa skills/git';
+    for (const name of [...ways.split(' '), tree.at('secret'), 'git\u0000/../secret', '__proto__']) {
       const result = await program.call('skill', { name });
       assert.equal(result.isError, true, name);
       assert.match(result.content[0].text, /^Skill '.*' not found\./, name);
@@ -189,25 +156,19 @@ describe('seed 003', { concurrency: 4 }, () => {
   });
 
   for (const transport of ['stdio', 'http', 'sse'] as const) {
-    test(`Read-only operations only: serving by ${transport} writes nothing, with and without the hub`, async (t) => {
-      const tree = makeTree(t, {
-        ...GIT,
-        ...pluginFiles('docs:pdf'),
-        'home/.kode.json': '{"mcpServers":{"none":{"command":"no-such-command"}}}',
-        'tmp/x': '',
-      });
+    test(`Read-only operations only: serving by ${transport} writes nothing, and starts servers only with --hub`, async (t) => {
+      const started = makeTree(t).at('started');
+      const servers = { one: { command: 'touch', args: [started] } };
+      const tree = makeTree(t, { ...GIT, ...pluginFiles('docs:pdf'), 'home/.kode.json': fileOf(servers), 'tmp/x': '' });
       const before = everythingIn(tree);
       for (const hub of [[], ['--hub']]) {
-        const options = { tree, args: [...hub, ...QUICK], env: { TMPDIR: tree.at('tmp') } };
-        const { program, url } =
-          transport === 'stdio'
-            ? { program: startProgram(t, options), url: undefined }
-            : await startWeb(t, { ...options, transport });
-        if (url === undefined) assert.match(await program.skill('git'), /^Loading: git\n/);
-        else assert.match((await ask(new URL('/mcp', url).href, modern('tools/list'))).text, /<name>git<\/name>/);
+        const args = ['--transport', transport, '--port', '0', ...hub, ...QUICK];
+        const program = startProgram(t, { tree, args, env: { TMPDIR: tree.at('tmp') } });
         await program.nextRefresh();
+        if (transport === 'stdio') assert.match(await program.skill('git'), /^Loading: git\n/);
         program.child.kill('SIGTERM');
         assert.equal(await program.exit(), 0);
+        assert.equal(existsSync(started), hub.length > 0);
       }
       assert.deepEqual(everythingIn(tree), before);
     });

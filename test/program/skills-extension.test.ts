@@ -1,19 +1,14 @@
 /**
- * The Skills extension on the built program: what it declares, a host that verifies each byte, at rest and while skills are
- * edited, the SDK's own SkillsClient, and ways out of a skill. The rules for one entry: test/methods/skills-extension.test.ts.
+ * The Skills extension on the built program: the SDK's own SkillsClient, which verifies each byte, and ways out of a skill.
+ * The rules for one entry: test/methods/skills-extension.test.ts. What is declared: seed-002.test.ts.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { describe, type TestContext, test } from 'node:test';
+import { renameSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { memorySkillFiles, SkillCatalog } from '@modelcontextprotocol/server/ext/skills';
-import * as harness from '../harness/program.ts';
+import { startProgram, startWeb } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
-
-type Answer = harness.Answer;
 
 const ROOT = 'skill://claude/pdf';
 const ODD_NAMES = `a b.md|Q&A.md|ü.md|日本語.txt|100%.md|%2e%2e|a#b?c.md|it's (a) [b] {c}!.md|..hidden|.dot|back\\slash
@@ -31,8 +26,6 @@ function realLooking(t: TestContext): Tree {
     '.claude/skills/pdf/.git/HEAD': 'not part of it',
     // Sorts between pdf and what is inside it.
     '.claude/skills/pdf-x/SKILL.md': skillText('pdf-x'),
-    '.agents/skills/typed/SKILL.md':
-      '---\nname: typed\ndescription: >-\n  Two\n  lines\nreleased: 2026-01-02\nversion: 1.10\nmode: 010\nat: 1:30\nn: [1_000, 0x1F, "5", -3, ~]\nmetadata:\n  on: yes\n---\nbody\n',
     '.agents/skills/crlf/SKILL.md': '---\r\nname: crlf\r\ndescription: d\r\n---\r\nbody\r\n',
     '.agents/skills/Not Allowed/SKILL.md': skillText('Not Allowed'),
     'home/.claude/skills/pdf/SKILL.md': skillText('pdf', 'A shadowed one'),
@@ -53,7 +46,6 @@ const LISTED = {
   'skill://agents/crlf/SKILL.md': 1,
   'skill://agents/many/SKILL.md': 100,
   'skill://agents/odd/SKILL.md': 2 + ODD_NAMES.length,
-  'skill://agents/typed/SKILL.md': 1,
   'skill://claude/global/pdf/SKILL.md': 1,
   'skill://claude/pdf/SKILL.md': 8,
   'skill://claude/pdf-x/SKILL.md': 1,
@@ -61,160 +53,32 @@ const LISTED = {
   'skill://claude/pdf/sub/other/SKILL.md': 1,
 };
 
-async function listAll(ask: harness.Ask): Promise<readonly Answer[]> {
-  const { result, error } = await ask('skills/list');
-  assert.equal(error ?? result.nextCursor, undefined, JSON.stringify(error));
-  return result.skills;
-}
-
-const uriOf = ({ uri }: Answer): string => uri;
-const digestOf = (bytes: string | Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-
-/** Reads every file of an entry; counts those whose bytes are, and are not, exactly those that the entry describes. */
-async function verify(ask: harness.Ask, entry: Answer): Promise<{ verified: number; refused: number }> {
-  const root = entry.uri.slice(0, -'/SKILL.md'.length);
-  assert.equal(root.split('/').at(-1), entry.frontmatter.name);
-  const uris = entry.resources.map(uriOf);
-  assert.ok(new Set(uris).size === uris.length && uris.includes(entry.uri), 'each file once, SKILL.md among them');
-  const counts = { verified: 0, refused: 0 };
-  for (const { uri, digest, size } of entry.resources) {
-    assert.ok(uri.startsWith(`${root}/`) && new URL(uri).href === uri, 'the spelling is the canonical one');
-    const { result, error } = await ask('resources/read', { uri });
-    if (error) assert.ok([-32602, -32603].includes(error.code), JSON.stringify(error));
-    const [content] = result?.contents ?? [];
-    const bytes = content && ('text' in content ? Buffer.from(content.text) : Buffer.from(content.blob, 'base64'));
-    const isRight = bytes !== undefined && digestOf(bytes) === digest;
-    counts[isRight ? 'verified' : 'refused'] += 1;
-    if (!isRight) continue;
-    assert.deepEqual([content.uri, bytes.length], [uri, size]);
-    if (uri !== entry.uri) continue;
-    // Field by field against what the official SDK makes of the file.
-    const theirs = await SkillCatalog.load(memorySkillFiles({ [`${entry.frontmatter.name}/SKILL.md`]: content.text }));
-    assert.deepEqual(entry.frontmatter, theirs.entries[0]?.frontmatter);
-  }
-  return counts;
-}
-
-/** What a directory read gives below a URI, all levels, as the URIs of files. */
-async function filesBelow(ask: harness.Ask, uri: string): Promise<readonly string[]> {
-  const { result, error } = await ask('resources/directory/read', { uri });
-  assert.equal(error, undefined, JSON.stringify(error));
-  const isDirectory = ({ mimeType }: Answer) => mimeType === 'inode/directory';
-  const deeper = result.resources.map((one: Answer) => (isDirectory(one) ? filesBelow(ask, one.uri) : [one.uri]));
-  return (await Promise.all(deeper)).flat();
-}
-
-describe('the Skills extension', { concurrency: 4 }, () => {
-  for (const [era, speak] of harness.ERAS) {
-    test(`it is declared, with resources and directories; every entry is complete and right (${era})`, async (t) => {
-      const program = harness.startProgram(t, { tree: realLooking(t) });
-      const ask = speak(program);
-      const isLegacy = era === 'legacy';
-      const { capabilities } = (await (isLegacy ? program.handshake() : ask('server/discover'))).result;
-      assert.deepEqual(capabilities.extensions, { 'io.modelcontextprotocol/skills': { directoryRead: true } });
-      assert.deepEqual(capabilities.resources, { listChanged: true });
-      const entries = await listAll(ask);
-      const found = Object.fromEntries(entries.map(({ uri, resources }) => [uri, resources.length]));
-      assert.deepEqual(Object.entries(found), Object.entries(LISTED));
-      for (const entry of entries) {
-        assert.deepEqual((await ask('skills/get', { uri: entry.uri })).result.skill, entry);
-        assert.deepEqual(await verify(ask, entry), { verified: found[entry.uri], refused: 0 });
-        const below = await filesBelow(ask, entry.uri.replace(/\/SKILL\.md$/, ''));
-        assert.deepEqual([...below].sort(), entry.resources.map(uriOf).sort());
-      }
-      // A skill that breaks the naming rules loads by tool and as resources; the log says why it is not listed.
-      await program.waitForStderr(/Not Allowed\/SKILL\.md: is not in skills\/list, because its name is not 1 to 64/);
-      assert.match(await program.skill('not allowed'), /^Loading: Not Allowed\n/);
-      const { result } = await ask('resources/read', { uri: 'skill://agents/Not%20Allowed/SKILL.md' });
-      assert.equal(result.contents[0].text, skillText('Not Allowed'));
-    });
-  }
-
-  test('while skills are being edited, every entry is of one version of its skill', async (t) => {
-    const files = ['live', 'swapped', 'calm'].map((name) => [`.claude/skills/${name}/SKILL.md`, skillText(name)]);
-    const tree = makeTree(t, Object.fromEntries(files));
-    const program = harness.startProgram(t, { tree });
-    await program.description();
-    /** Which round a file of `swapped` belongs to, by its digest. */
-    const swaps = new Map<string, number>();
-    const stop = startEditing(tree, swaps);
-    t.after(stop);
-    const totals = { verified: 0, refused: 0 };
-    for (let round = 0; round < 200 && (round < 30 || Math.min(totals.verified, totals.refused) === 0); round++) {
-      for (const entry of await listAll(program.request)) {
-        const rounds = new Set(entry.resources.map(({ digest }: Answer) => swaps.get(digest)));
-        if (entry.frontmatter.name === 'swapped')
-          assert.equal(rounds.size, 1, 'an entry mixes two versions of a skill');
-        const { verified, refused } = await verify(program.request, entry);
-        totals.verified += verified;
-        totals.refused += refused;
+for (const mode of ['legacy', { pin: '2026-07-28' }] as const)
+  test(`the SDK's SkillsClient lists, reads and verifies every file (${JSON.stringify(mode)})`, async (t) => {
+    const { url, program } = await startWeb(t, { tree: realLooking(t) });
+    const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    t.after(() => client.close());
+    const skills = new SkillsClient(client);
+    assert.ok(skills.supported && skills.directoryRead);
+    const { skills: entries } = await skills.list();
+    const found = entries.map(({ uri, resources }) => [uri, resources.length]);
+    assert.deepEqual(found, Object.entries(LISTED));
+    for (const entry of entries) {
+      assert.deepEqual((await skills.get(entry.uri)).skill, entry);
+      assert.ok(Array.isArray(entry.resources));
+      for (const { uri } of entry.resources) {
+        assert.ok(uri.startsWith(entry.uri.replace('SKILL.md', '')) && new URL(uri).href === uri, uri);
+        assert.equal((await skills.read(entry, uri)).verified, true, uri);
       }
     }
-    stop();
-    assert.ok(totals.verified > 0 && totals.refused > 0, JSON.stringify(totals));
-    // When all is quiet again, everything is listed, read and right.
-    await program.call('skills.list', {});
-    const entries = await listAll(program.request);
-    assert.deepEqual(entries.map(({ frontmatter }) => frontmatter.name).join(), 'calm,live,swapped');
-    for (const entry of entries) assert.equal((await verify(program.request, entry)).refused, 0);
+    assert.ok((await skills.readDirectory(ROOT)).resources.some(({ uri }) => uri === `${ROOT}/inner`));
+    await assert.rejects(skills.readDirectory(`${ROOT}/SKILL.md`), { code: -32602 });
+    // A skill that breaks the naming rules is a resource all the same; the log says why it is not listed.
+    await program.waitForStderr(/Not Allowed\/SKILL\.md: is not in skills\/list, because its name is not 1 to 64/);
+    const { contents } = await client.readResource({ uri: 'skill://agents/Not%20Allowed/SKILL.md' });
+    assert.equal(Object(contents[0]).text, skillText('Not Allowed'));
   });
-
-  for (const transport of ['stdio', 'http']) {
-    for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
-      test(`the SDK's SkillsClient lists, reads and verifies (${transport}, ${JSON.stringify(mode)})`, async (t) => {
-        const tree = realLooking(t);
-        tree.remove('.agents/skills/many');
-        const how = { cwd: tree.path, env: harness.environmentOf(tree), stderr: 'ignore' } as const;
-        const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } });
-        await client.connect(
-          transport === 'stdio'
-            ? new StdioClientTransport({ command: process.execPath, args: [harness.PROGRAM], ...how })
-            : new StreamableHTTPClientTransport(new URL((await harness.startWeb(t, { tree })).url)),
-        );
-        t.after(() => client.close());
-        const skills = new SkillsClient(client);
-        assert.ok(skills.supported && skills.directoryRead);
-        const { skills: entries } = await skills.list();
-        assert.deepEqual(
-          entries.map(uriOf),
-          Object.keys(LISTED).filter((uri) => !uri.includes('many')),
-        );
-        for (const entry of entries) {
-          assert.deepEqual((await skills.get(entry.uri)).skill, entry);
-          assert.ok(Array.isArray(entry.resources));
-          for (const { uri } of entry.resources) assert.equal((await skills.read(entry, uri)).verified, true);
-        }
-        assert.ok((await skills.readDirectory(ROOT)).resources.some(({ uri }) => uri === `${ROOT}/inner`));
-        await assert.rejects(skills.readDirectory(`${ROOT}/SKILL.md`), { code: -32602 });
-      });
-    }
-  }
-});
-
-/** Somebody at work on the skills: in place, by rename, whole directories at once. */
-function startEditing(tree: Tree, swaps: Map<string, number>): () => void {
-  let round = 0;
-  const at = (name: string) => tree.at(`.claude/skills/${name}`);
-  const edits: readonly (() => void)[] = [
-    () => writeFileSync(at('live/ref.md'), `reference ${round} ${'x'.repeat(round % 50)}`),
-    () => writeFileSync(at('live/SKILL.md'), skillText('live', `Version ${round}`)),
-    () => renameSync(tree.write('.claude/skills/live/.tmp', `renamed ${round}`), at('live/data.bin')),
-    () => writeFileSync(at(`live/new-${round % 3}.md`), `${round}`),
-    () => rmSync(at(`live/new-${(round + 1) % 3}.md`), { force: true }),
-    () => {
-      const files = { 'SKILL.md': skillText('swapped', `Swap ${round}`), 'part.md': `part ${round}` };
-      for (const [name, text] of Object.entries(files)) {
-        tree.write(`.claude/skills/.next/${name}`, text);
-        swaps.set(digestOf(text), round);
-      }
-      renameSync(at('swapped'), at('.old'));
-      renameSync(at('.next'), at('swapped'));
-      rmSync(at('.old'), { recursive: true });
-    },
-  ];
-  const timer = setInterval(() => edits[round++ % edits.length]?.(), 15);
-  return () => clearInterval(timer);
-}
 
 // After `skill://claude/pdf/`; each would reach a secret, or another skill's file, if it were followed.
 const WAYS = `../secret.txt ../../../secret.txt .. ../ ./../secret.txt ref/../../secret.txt ref/../../other/SKILL.md
@@ -242,48 +106,39 @@ test('no way out of a skill gives anything from outside, whichever method is ask
     note: '.git',
   };
   for (const [name, target] of Object.entries(links)) tree.link(`.claude/skills/pdf/${name}`, target);
-  const program = harness.startProgram(t, { tree });
-  for (const [, speak] of harness.ERAS) {
-    for (const uri of WAYS.split(/\s+/).flatMap((way) => [`${ROOT}/${way}`, `${ROOT}/ref/${way}`])) {
-      for (const method of ['resources/read', 'resources/directory/read', 'skills/get']) {
-        const { error, result } = await speak(program)(method, { uri });
-        assert.equal(error?.code, -32602, `${method} ${uri}`);
-        assert.doesNotMatch(JSON.stringify([error.message, result]), /SECRET|root:/, uri);
-        assert.ok(error.data === undefined || error.data.uri === uri);
-      }
+  const program = startProgram(t, { tree });
+  for (const uri of WAYS.split(/\s+/).flatMap((way) => [`${ROOT}/${way}`, `${ROOT}/ref/${way}`])) {
+    for (const method of ['resources/read', 'resources/directory/read', 'skills/get']) {
+      const { error } = await program.request(method, { uri });
+      assert.equal(error?.code, -32602, `${method} ${uri}`);
+      assert.doesNotMatch(error.message, /SECRET|root:/, uri);
     }
-    // An unusual spelling of a file that is inside is only that.
-    const { result } = await speak(program)('resources/read', { uri: `${ROOT}/r%65f/%61.md` });
-    assert.deepEqual(result.contents, [{ uri: `${ROOT}/ref/a.md`, mimeType: 'text/markdown', text: 'inside' }]);
   }
+  // An unusual spelling of a file that is inside is only that.
+  const { result } = await program.request('resources/read', { uri: `${ROOT}/r%65f/%61.md` });
+  assert.deepEqual(result.contents, [{ uri: `${ROOT}/ref/a.md`, mimeType: 'text/markdown', text: 'inside' }]);
 });
 
-/** What becomes a link, and where the secret directory is then. */
-const SWAPS = {
-  '.claude/skills/pdf': 'home/secrets',
-  '.claude/skills': 'home/secrets/pdf',
-  '.claude': 'home/secrets/skills/pdf',
-};
-for (const [swapped, secret] of Object.entries(SWAPS)) {
-  test(`${swapped} becomes a link, as by \`git pull\`: no method gives what lies behind it`, async (t) => {
-    const outer = makeTree(t, { [`${secret}/SECRET`]: 'SECRET', [`${secret}/ref/SECRET`]: 'SECRET' });
-    outer.write(`${secret}/SKILL.md`, skillText('pdf', 'SECRET'));
-    for (const name of ['SECRET', 'ref/SECRET']) outer.write(`project/.claude/skills/pdf/${name}`, 'harmless');
-    outer.write('project/.claude/skills/pdf/SKILL.md', skillText('pdf'));
-    const tree = { ...outer, path: outer.at('project') };
-    const program = harness.startProgram(t, { tree, home: outer.at('home'), args: ['--no-refresh'] });
-    assert.match(await program.skill('pdf'), /# pdf/);
-    renameSync(outer.at(`project/${swapped}`), outer.at('before'));
-    symlinkSync(outer.at('home/secrets'), outer.at(`project/${swapped}`));
-    const asked = ['SECRET', 'ref/SECRET', 'SKILL.md'].map((path) => `resources/read ${ROOT}/${path}`);
-    for (const one of [...asked, `resources/directory/read ${ROOT}`, `skills/get ${ROOT}/SKILL.md`]) {
-      const [method = '', uri] = one.split(' ');
-      assert.equal((await program.request(method, { uri })).error?.code, -32602, one);
-    }
-    assert.deepEqual(await listAll(program.request), []);
-    assert.equal((await program.call('skills.read', { name: 'pdf', path: 'SECRET' })).isError, true);
-    const found = await program.call('skills.search', { query: 'secret' });
-    const texts = [await program.skill('pdf'), await program.call('skills.list', { includeBody: true })];
-    assert.doesNotMatch(JSON.stringify([found.structuredContent.total, texts]), /SECRET/);
+test('a directory above a skill becomes a link, as by `git pull`: no method gives what lies behind it', async (t) => {
+  const outer = makeTree(t, {
+    'project/.claude/skills/pdf/SKILL.md': skillText('pdf'),
+    'project/.claude/skills/pdf/ref/SECRET': 'harmless',
+    'home/secrets/skills/pdf/SKILL.md': skillText('pdf', 'SECRET'),
+    'home/secrets/skills/pdf/ref/SECRET': 'SECRET',
   });
-}
+  const tree = { ...outer, path: outer.at('project') };
+  const program = startProgram(t, { tree, home: outer.at('home'), args: ['--no-refresh'] });
+  assert.match(await program.skill('pdf'), /# pdf/);
+  renameSync(outer.at('project/.claude'), outer.at('before'));
+  outer.link('project/.claude', outer.at('home/secrets'));
+  const asked = ['ref/SECRET', 'SKILL.md'].map((path) => `resources/read ${ROOT}/${path}`);
+  for (const one of [...asked, `resources/directory/read ${ROOT}`, `skills/get ${ROOT}/SKILL.md`]) {
+    const [method = '', uri] = one.split(' ');
+    assert.equal((await program.request(method, { uri })).error?.code, -32602, one);
+  }
+  assert.deepEqual((await program.request('skills/list')).result.skills, []);
+  assert.equal((await program.call('skills.read', { name: 'pdf', path: 'ref/SECRET' })).isError, true);
+  const found = await program.call('skills.search', { query: 'secret' });
+  const texts = [await program.skill('pdf'), await program.call('skills.list', { includeBody: true })];
+  assert.doesNotMatch(JSON.stringify([found.structuredContent.total, texts]), /SECRET/);
+});

@@ -11,12 +11,15 @@
  * `"<any>": "<any>"` allows further members. Everything else must be equal, and whatever comes without being
  * expected is a failure: also what comes after the last line, until the connection is closed.
  *
- * The first word of a file's name says who can hold it: `legacy`, `modern`, `both` (one connection, two eras), `pipe`.
+ * The first word of a file's name says who speaks: `legacy`, `modern`, `both` (one connection, two eras). What begins with
+ * `pipe` needs stdio.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { ask, eventually, openStream } from '../harness/http.ts';
 import { type Answer, type Program, startProgram, startWeb, TOP } from '../harness/program.ts';
 import { makeTree, skillText, type Tree } from '../harness/tree.ts';
 
@@ -40,54 +43,44 @@ async function connectStdio(t: TestContext, tree: Tree): Promise<Connection> {
 /** Every text a POST, in order; what a session is told without asking comes on its GET stream. */
 async function connectHttp(t: TestContext, tree: Tree): Promise<Connection> {
   const { program, url } = await startWeb(t, { tree, args: ARGS });
-  const { follow, connection } = overHttp(program);
-  const streams = new Map<unknown, AbortController>();
-  let session: Record<string, string> = {};
-  return connection(async (text) => {
-    const message = parse(text);
+  const streams = new Map<unknown, Stream>();
+  let session = {};
+  return overHttp(program, streams, async (raw) => {
+    const message = parse(raw);
     // Over HTTP one stops a stream by hanging up.
     const stopped = message?.method === 'notifications/cancelled' && streams.get(message.params?.requestId);
-    if (stopped) return stopped.abort();
-    const hangUp = new AbortController();
-    const headers = { ...POSTED, ...session, ...headersOf(message) };
-    const response = await fetch(url, { method: 'POST', headers, body: text, signal: hangUp.signal });
-    const id = response.headers.get('mcp-session-id');
-    if (id) session = { 'mcp-session-id': id };
-    if (response.headers.get('content-type') === 'text/event-stream') {
-      streams.set(message.id, hangUp);
-      void follow(response);
-    } else {
-      const body = await response.text();
-      if (body !== '') program.put(body);
-    }
-    const accept = { accept: 'text/event-stream', ...session };
-    if (message?.method === 'notifications/initialized') void follow(await fetch(url, { headers: accept }));
+    if (stopped) return void stopped.close();
+    const stream = await openStream(t, url, { raw, headers: { ...session, ...headersOf(message) } }, program.put);
+    const { 'content-type': type, 'mcp-session-id': id } = stream.headers;
+    if (id !== undefined) session = { 'mcp-session-id': id };
+    if (type === 'text/event-stream') streams.set(message.id, stream);
+    else await stream.ended;
+    if (message?.method !== 'notifications/initialized') return;
+    streams.set('GET', await openStream(t, url, { headers: session }, program.put));
   });
 }
 
 /** One stream for everything that comes, POSTs for everything that goes. */
 async function connectSse(t: TestContext, tree: Tree): Promise<Connection> {
   const { program, url, at } = await startWeb(t, { tree, transport: 'sse', args: ARGS });
-  const { follow, connection } = overHttp(program);
-  const endpoint = at(await follow(await fetch(url)));
-  return connection(async (body) => void (await fetch(endpoint, { method: 'POST', headers: POSTED, body })));
+  let endpoint = '';
+  const stream = await openStream(t, url, {}, (data) => {
+    if (endpoint === '') endpoint = at(data);
+    else program.put(data);
+  });
+  await eventually(() => endpoint !== '', 'the endpoint');
+  return overHttp(program, new Map([['GET', stream]]), async (raw) => void (await ask(endpoint, { raw })));
 }
 
-const TRANSPORTS = [
-  { name: 'stdio', kinds: ['legacy', 'modern', 'both', 'pipe'], connect: connectStdio },
-  { name: 'http', kinds: ['legacy', 'modern', 'both'], connect: connectHttp },
-  { name: 'sse', kinds: ['legacy', 'modern', 'both'], connect: connectSse },
-];
+const TRANSPORTS = { stdio: connectStdio, http: connectHttp, sse: connectSse };
 const FOLDER = join(TOP, 'test', 'transcripts');
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'));
 
 // Each waits more than it works.
 describe('transcripts', { concurrency: 4 }, () => {
-  for (const { name, kinds, connect } of TRANSPORTS) {
-    for (const file of FILES.filter((one) => kinds.includes(one.split('-', 1)[0] ?? ''))) {
+  for (const [name, connect] of Object.entries(TRANSPORTS))
+    for (const file of FILES.filter((one) => name === 'stdio' || !one.startsWith('pipe-')))
       test(`${name}: ${file}`, (t) => play(t, parseTranscript(readFileSync(join(FOLDER, file), 'utf8')), connect));
-    }
-  }
 });
 
 // --- playing ---
@@ -108,7 +101,7 @@ function parseTranscript(text: string): readonly Step[] {
   return steps;
 }
 
-async function play(t: TestContext, steps: readonly Step[], connect: (typeof TRANSPORTS)[number]['connect']) {
+async function play(t: TestContext, steps: readonly Step[], connect: typeof connectHttp) {
   const tree = makeTree(t, {
     '.claude/skills/pdf/SKILL.md': skillText('pdf', 'Work with PDF files'),
     '.claude/skills/xlsx/SKILL.md': skillText('xlsx', 'Work with tables'),
@@ -152,19 +145,10 @@ function act([verb, name = '']: readonly string[], connection: Connection, tree:
 
 /** The expectations less the one that the message fulfils. */
 function without(open: readonly unknown[], message: Answer): unknown[] {
-  const at = open.findIndex((pattern) => matches(message, pattern));
+  const at = open.findIndex((pattern) => isDeepStrictEqual(message, fill(pattern, message)));
   const meant = open.find((pattern: Answer) => pattern.id === message.id) ?? open[0];
   if (at === -1) assert.deepEqual(message, fill(meant, message));
   return open.toSpliced(at, 1);
-}
-
-function matches(message: unknown, pattern: unknown): boolean {
-  try {
-    assert.deepEqual(message, fill(pattern, message));
-    return true;
-  } catch {
-    return false; // It may be meant for another expectation.
-  }
 }
 
 const ANY = '<any>';
@@ -187,43 +171,26 @@ function fill(pattern: unknown, actual: unknown): unknown {
 
 // --- over HTTP ---
 
-const POSTED = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+type Stream = Awaited<ReturnType<typeof openStream>>;
 
-function overHttp(program: Program) {
-  const followed: Promise<void>[] = [];
-  /** Gives the endpoint that the stream names in its first event, where it names one. */
-  const follow = (response: Response) =>
-    new Promise<string>((endpoint) => {
-      const read = async () => {
-        let text = '';
-        for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-          const events = (text + chunk).split('\n\n');
-          text = events.pop() ?? '';
-          for (const event of events) {
-            const [, data] = /^data: (.*)$/m.exec(event) ?? [];
-            if (event.startsWith('event: endpoint')) endpoint(data ?? '');
-            else if (data !== undefined) program.put(data);
-          }
-        }
-      };
-      followed.push(read().catch(() => {})); // We hung up.
-    });
-  const connection = (post: (text: string) => Promise<void>): Connection => {
-    let last = Promise.resolve();
-    return {
-      program,
-      send(text) {
-        last = last.then(() => post(text));
-        last.catch(() => {}); // Seen by `close`.
-      },
-      async close() {
-        await last;
-        program.child.kill('SIGTERM');
-        await Promise.all([...followed, program.exit()]);
-      },
-    };
+function overHttp(
+  program: Program,
+  streams: ReadonlyMap<unknown, Stream>,
+  post: (text: string) => Promise<void>,
+): Connection {
+  let last = Promise.resolve();
+  return {
+    program,
+    send(text) {
+      last = last.then(() => post(text));
+      last.catch(() => {}); // Seen by `close`.
+    },
+    async close() {
+      await last;
+      program.child.kill('SIGTERM');
+      await Promise.all([program.exit(), ...[...streams.values()].map(({ ended }) => ended)]);
+    },
   };
-  return { follow, connection };
 }
 
 function parse(text: string): Answer {
@@ -235,14 +202,10 @@ function parse(text: string): Answer {
 }
 
 /** What a modern client repeats of its body beside it. */
-function headersOf(message: Answer): Record<string, string> {
+function headersOf(message: Answer): object {
   const version = message?.params?._meta?.['io.modelcontextprotocol/protocolVersion'];
   if (version === undefined) return {};
-  const name = message.params.name ?? message.params.uri;
-  const named = typeof name === 'string' ? `=?base64?${Buffer.from(name).toString('base64')}?=` : undefined;
-  return {
-    'mcp-protocol-version': String(version),
-    'mcp-method': String(message.method),
-    ...(named === undefined ? {} : { 'mcp-name': named }),
-  };
+  const { method, params } = message;
+  const named = typeof params.name === 'string' ? { 'mcp-name': params.name } : {};
+  return { 'mcp-protocol-version': version, 'mcp-method': method, ...named };
 }

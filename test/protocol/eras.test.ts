@@ -19,7 +19,6 @@ test('the body decides the era; a header counts only when it names what no legac
     ['initialize with a named version', true, 'initialize', meta()],
     ['initialize', false, 'initialize', {}],
     ['a method that only the modern era has', true, 'server/discover', {}],
-    ['another one', true, 'subscriptions/listen', {}],
     ['anything else', false, 'tools/list', { _meta: { other: 1 } }],
     ['a legacy header', false, 'tools/list', {}, LEGACY],
     ['a modern header', true, 'tools/list', {}, NEWEST],
@@ -36,71 +35,54 @@ test('a modern envelope is judged in the order that the specification gives', ()
   const all = { 'mcp-protocol-version': NEWEST, 'mcp-method': 'tools/call', 'mcp-name': 'a' };
   const v999 = { ...all, 'mcp-protocol-version': 'v999' };
   const call = (version?: unknown) => ({ name: 'a', ...meta(version) });
-  const rows: readonly (readonly [name: string, Params, Headers | undefined, code?: number, why?: string])[] = [
+  const rows: readonly (readonly [name: string, Params, Headers | undefined, code?: number, why?: RegExp])[] = [
     ['complete', call(), undefined],
     ['complete, with headers', call(), all],
     ['a name in base64', call(), { ...all, 'mcp-name': '=?base64?YQ==?=' }],
-    ['no version', { _meta: { [META.capabilities]: {} } }, undefined, -32602, 'protocolVersion"] is missing'],
-    ['a version that is a number', call(3), undefined, -32602, 'must be text'],
-    ['no capabilities', { _meta: { [META.version]: NEWEST } }, undefined, -32602, 'clientCapabilities"] is missing'],
-    ['an unknown version', call('v999'), undefined, -32022, 'protocol version "v999"'],
-    ['an unknown version, in both', call('v999'), v999, -32022, 'protocol version "v999"'],
-    ['another version in the header', call(), v999, -32020, 'MCP-Protocol-Version'],
-    ['another method in the header', call(), { ...all, 'mcp-method': 'x' }, -32020, 'Mcp-Method'],
-    ['another name in the header', call(), { ...all, 'mcp-name': 'b' }, -32020, 'Mcp-Name'],
+    ['no version', { _meta: { [META.capabilities]: {} } }, undefined, -32602, /protocolVersion"] is missing/],
+    ['a version that is a number', call(3), undefined, -32602, /must be text/],
+    ['no capabilities', { _meta: { [META.version]: NEWEST } }, undefined, -32602, /clientCapabilities"] is missing/],
+    ['an unknown version, in both', call('v999'), v999, -32022, /protocol version "v999"/],
+    ['another version in the header', call(), v999, -32020, /MCP-Protocol-Version/],
+    ['another method in the header', call(), { ...all, 'mcp-method': 'x' }, -32020, /Mcp-Method/],
+    ['another name in the header', call(), { ...all, 'mcp-name': 'b' }, -32020, /Mcp-Name/],
   ];
   const session = createSession(() => {});
-  for (const [name, params, headers, code, why = ''] of rows) {
+  for (const [name, params, headers, code, why] of rows) {
     const readHeader = reader(headers);
     const open = () => modern.open({ kind: 'request', id: 1, method: 'tools/call', params }, session, readHeader);
     const peer = { client: undefined, version: NEWEST, anyStructure: true, readHeader };
     if (code === undefined) assert.deepEqual(open(), peer, name);
-    else
-      assert.throws(open, ({ code: own, httpStatus, message }: RpcError) => {
-        assert.deepEqual([own, httpStatus, message.includes(why)], [code, 400, true], `${name}: ${message}`);
-        return true;
-      });
+    else assert.throws(open, { code, httpStatus: 400, message: why }, name);
   }
 });
 
-test('a modern result has the members of its era exactly once, encoded before or not', () => {
+test('a modern result has the members of its era exactly once, encoded before or not; a legacy result has none', () => {
   const stamp = { [META.server]: server };
   const own = { resultType: 'complete', ttlMs: 5, cacheScope: 'private', _meta: stamp };
-  const rows: readonly (readonly [name: string, result: object, sealed: object])[] = [
-    ['empty', {}, own],
-    ['plain', { a: 1 }, { a: 1, ...own }],
-    ['encoded', new EncodedResult({ a: [{ ttlMs: 1 }] }), { a: [{ ttlMs: 1 }], ...own }],
-    ['with _meta', { a: 1, _meta: { b: 2 } }, { a: 1, ...own, _meta: { b: 2, ...stamp } }],
-    ['with a type', { resultType: 'another' }, { ...own, resultType: 'another' }],
-    ['with a cache hint', { ttlMs: 9 }, own],
+  const list = { a: [{ ttlMs: 1 }] };
+  const rows: readonly (readonly [name: string, result: object, inModern: object, inLegacy: object])[] = [
+    ['empty', {}, own, {}],
+    ['plain', list, { ...list, ...own }, list],
+    ['encoded', new EncodedResult(list), { ...list, ...own }, list],
+    ['with _meta', { _meta: { b: 2 } }, { ...own, _meta: { b: 2, ...stamp } }, { _meta: { b: 2 } }],
+    ['with a type', { resultType: 'another' }, { ...own, resultType: 'another' }, {}],
+    ['with a cache hint', { ttlMs: 9 }, own, { ttlMs: 9 }],
   ];
-  for (const [name, result, sealed] of rows) {
-    const text = String(modern.seal(7, result, method));
-    assert.deepEqual(JSON.parse(text), { jsonrpc: '2.0', id: 7, result: sealed }, name);
-    for (const key of ['resultType', 'cacheScope', '_meta']) assert.equal(text.split(`"${key}":`).length, 2, name);
+  for (const [name, result, inModern, inLegacy] of rows) {
+    const texts = [modern, legacy].map((era) => String(era.seal(7, result, method)));
+    const sealed = texts.map((text) => JSON.parse(text).result);
+    assert.deepEqual(sealed, [inModern, inLegacy], name);
+    for (const key of ['resultType', 'cacheScope', '_meta']) assert.equal(texts[0]?.split(`"${key}":`).length, 2, name);
   }
-});
-
-test('a legacy result gains nothing, and loses a result type', () => {
-  for (const [result, sealed] of [
-    [{ a: 1, _meta: { b: 2 } }, '{"a":1,"_meta":{"b":2}}'],
-    [new EncodedResult({ a: 1 }), '{"a":1}'],
-    [{ resultType: 'complete', a: 1 }, '{"a":1}'],
-  ] as const)
-    assert.equal(String(legacy.seal('x', result, method)), `{"jsonrpc":"2.0","id":"x","result":${sealed}}`);
 });
 
 test('a modern error has no code that its revision forbids, and its HTTP status', () => {
-  for (const [given, code, status] of [
-    [-32002, -32602, 200],
-    [-32042, -32603, 200],
-    [-32099, -32099, 200],
-    [-32601, -32601, 404],
-  ] as const) {
-    const error = new RpcError(given, 'why', undefined, status);
+  for (const [given, code] of Object.entries({ '-32002': -32602, '-32042': -32603, '-32099': -32099 })) {
+    const error = new RpcError(Number(given), 'why', undefined, 404);
     const reply = modern.sealError(1, error);
-    assert.deepEqual([JSON.parse(String(reply)).error.code, reply.httpStatus], [code, status]);
-    assert.equal(JSON.parse(String(legacy.sealError(1, error))).error.code, given);
+    assert.deepEqual([JSON.parse(String(reply)).error.code, reply.httpStatus], [code, 404]);
+    assert.equal(JSON.parse(String(legacy.sealError(1, error))).error.code, error.code);
   }
 });
 

@@ -11,39 +11,26 @@ const request = (id: unknown, params: object = {}) => ({ kind: 'request', id, me
 const refused = (id: unknown, why: string) => [id, -32600, `invalid request: ${why}`];
 const answered = (id: unknown, outcome: object) => ({ kind: 'response', id, outcome });
 const NOTICE = { kind: 'notification', method: 'm', params: {} };
-const WRONG_ID = refused(null, 'id must be text or a whole number');
+const NO_PARAMS = [1, -32602, 'invalid params: params must be an object'];
+const ERROR = { code: 5, message: 'm', data: 6 };
 const NO_ERROR = { code: -32603, message: 'an error without a message', data: undefined };
 
 /** Each in an object with the right `jsonrpc`. */
 const MEMBERS: readonly (readonly [name: string, members: string, message: unknown])[] = [
   ['a request', '"id":1,"method":"m","params":{"a":1}', request(1, { a: 1 })],
   ['a text id', '"id":"1","method":"m"', request('1')],
-  ['an empty id', '"id":"","method":"m"', request('')],
-  ['a long id', `"id":"${'x'.repeat(5000)}","method":"m"`, request('x'.repeat(5000))],
-  ['an id that is a fraction', '"id":1.5,"method":"m"', WRONG_ID],
-  ['an id beyond 2^53', '"id":9007199254740992,"method":"m"', WRONG_ID],
-  ['an id that is null', '"id":null,"method":"m"', WRONG_ID],
-  [
-    'params that are a list',
-    '"id":1,"method":"m","params":[]',
-    [1, -32602, 'invalid params: params must be an object'],
-  ],
+  ['an id beyond 2^53', '"id":9007199254740992,"method":"m"', refused(null, 'id must be text or a whole number')],
+  ['params that are a list', '"id":1,"method":"m","params":[]', NO_PARAMS],
   ['a notification', '"method":"m"', NOTICE],
   ['one with bad params', '"method":"m","params":3', NOTICE],
   ['a result', '"id":1,"result":null', answered(1, { result: null })],
-  [
-    'an error',
-    '"id":null,"error":{"code":5,"message":"m","data":6}',
-    answered(null, { error: { code: 5, message: 'm', data: 6 } }),
-  ],
+  ['an error', `"id":null,"error":${JSON.stringify(ERROR)}`, answered(null, { error: ERROR })],
   ['a malformed error', '"error":"no"', answered(null, { error: NO_ERROR })],
   ['another version', '"id":7,"method":"m","jsonrpc":"1.0"', refused(7, 'jsonrpc must be "2.0"')],
   ['no method', '"id":7', refused(7, 'method must be text')],
-  ['a method that is a number', '"id":7,"method":3', refused(7, 'method must be text')],
 ];
 const TEXTS: readonly (readonly [name: string, text: string, message: unknown])[] = [
   ...MEMBERS.map(([name, members, message]) => [name, `{"jsonrpc":"2.0",${members}}`, message] as const),
-  ['a number', '3', refused(null, 'a message is an object')],
   ['an empty batch', '[]', []],
   ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"m"},4]', [request(1), refused(null, 'a message is an object')]],
   ['a batch that is too long', `[${'1,'.repeat(MAX_BATCH)}1]`, refused(null, 'a batch has at most 64 messages')],
@@ -55,9 +42,3 @@ for (const [name, text, message] of TEXTS)
     const decoded = decode(text);
     assert.deepEqual(Array.isArray(decoded) ? decoded.map(shown) : shown(decoded), message);
   });
-
-test('a message nested a million levels deep is decoded like any other', () => {
-  const [open, close] = ['[', ']'].map((bracket) => bracket.repeat(1_000_000));
-  const message = decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${open}${close}}}`);
-  assert.ok(!Array.isArray(message) && message.kind === 'request' && message.id === 1);
-});

@@ -9,7 +9,7 @@ import { openEventStream } from '../../../src/transports/http/streams.ts';
 import { eventually } from '../../harness/http.ts';
 import { mockTimers } from '../../harness/timers.ts';
 
-/** A stream to a client that does not read until `read` is called, which gives a function for what it has read. */
+/** A stream to a client that does not read. */
 async function start(t: TestContext) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -17,6 +17,7 @@ async function start(t: TestContext) {
   t.after(() => server.close().closeAllConnections());
   client.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'); // Some are dropped.
   const [, response] = await once(server, 'request');
+  /** The client reads from now on; gives what it has read. */
   const read = () => {
     let text = '';
     client.on('data', (chunk) => (text += chunk));
@@ -25,20 +26,7 @@ async function start(t: TestContext) {
   return { stream: openEventStream(response), response, read };
 }
 
-test('a client that does not read is dropped before much more than the limit waits for it', async (t) => {
-  const { stream, response } = await start(t);
-  const message = 'x'.repeat(64 * 1024);
-  let most = 0;
-  for (let sent = 0; !response.destroyed; sent++) {
-    assert.ok(sent < 1000, 'it was never dropped');
-    stream.send(message);
-    most = Math.max(most, response.writableLength);
-    await new Promise((turn) => setImmediate(turn));
-  }
-  assert.ok(most <= MAX_UNREAD + 2 * message.length, `${most} bytes were held`);
-});
-
-test('replies of many megabytes that are not read yet drop no client', async (t) => {
+test('a client that reads its replies late is kept; one that does not read is dropped before much more than the limit waits', async (t) => {
   const { stream, response, read } = await start(t);
   for (let at = 0; at < 3; at++) stream.reply(new EncodedReply([Buffer.alloc(2 * MAX_UNREAD, 'x')]));
   stream.send('a notification');
@@ -46,6 +34,16 @@ test('replies of many megabytes that are not read yet drop no client', async (t)
   read();
   await eventually(() => !stream.isFull(), 'all is read');
   assert.equal(response.destroyed, false);
+  const deaf = await start(t);
+  const message = 'x'.repeat(64 * 1024);
+  let most = 0;
+  for (let sent = 0; !deaf.response.destroyed; sent++) {
+    assert.ok(sent < 1000, 'it was never dropped');
+    deaf.stream.send(message);
+    most = Math.max(most, deaf.response.writableLength);
+    await new Promise((turn) => setImmediate(turn));
+  }
+  assert.ok(most <= MAX_UNREAD + 2 * message.length, `${most} bytes were held`);
 });
 
 test('a quiet stream has a comment at every keep-alive, until its end', async (t) => {
