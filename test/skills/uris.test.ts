@@ -86,7 +86,7 @@ test('a long URI, ten thousand skills, also of one name, and endless paths take 
   const path = Array(100).fill('d').join('/');
   assert.equal(skillPathAt({ uris }, `skill://claude/a/${path}`)?.path, path);
   assert.equal(skillPathAt({ uris }, `skill://claude/a/${path}/${path}`), undefined, 'too many segments');
-  const start = performance.now();
+  const start = process.cpuUsage();
   for (const piece of ['a/', '%61/', 'ü/', 'x', '%', '/', 'a/../', '%2F'])
     for (const prefix of ['skill://claude/a/', 'skill://', `skill://${'x'.repeat(500)}/`])
       skillPathAt({ uris }, prefix + piece.repeat(65_000 / piece.length));
@@ -97,5 +97,6 @@ test('a long URI, ten thousand skills, also of one name, and endless paths take 
     const skills = Array.from({ length: 10_000 }, (_, nth) => sketch(ownerOf(nth), 'same'));
     assert.equal((await assign(skills)).size, 10_000);
   }
-  assert.ok(performance.now() - start < 10_000);
+  // Of the processor, which others may be busy with. Some 2 s; what is quadratic takes minutes.
+  assert.ok(process.cpuUsage(start).user < 15_000_000);
 });
