@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, statSync, utimesSync } from 'node:fs';
+import { statSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
-import { changedWithin, identityOf, isBelow, isSkipped, lookAt, sameVersion, versionOf } from '../../src/files/stat.ts';
+import { changedWithin, identityOf, isSkipped, sameVersion, versionOf } from '../../src/files/stat.ts';
 import { makeTree } from '../harness/tree.ts';
 
 test('an edit makes another version of the same file, also when size and mtime are as before', async (t) => {
@@ -16,11 +16,7 @@ test('an edit makes another version of the same file, also when size and mtime a
     utimesSync(tree.write('file', 'txet'), 1, 1);
   } while (sameVersion(before, look()) && Date.now() < deadline);
   assert.ok(!sameVersion(before, look()));
-  appendFileSync(tree.at('file'), 'x');
   assert.equal(identityOf(look()), identityOf(before));
-  tree.remove('file');
-  mkdirSync(tree.at('file'));
-  assert.notEqual(identityOf(look()), identityOf(before));
 });
 
 test('a change counts as recent for a while, by clocks that differ a little', () => {
@@ -29,15 +25,6 @@ test('a change counts as recent for a while, by clocks that differ a little', ()
   assert.deepEqual(recent, [true, true, false, true, false]);
 });
 
-test('paths are looked at without an error', (t) => {
-  const tree = makeTree(t, { file: '' });
-  tree.link('loop', 'loop');
-  const looks = ['file', 'gone', 'loop', 'file/x', 'a\0b'].map((name) => lookAt(`${tree.path}/${name}`)?.isFile());
-  assert.deepEqual(looks, [true, ...Array(4).fill(undefined)]);
-});
-
-test('a directory contains what its path begins, name by name; what is skipped is skipped in any case', () => {
-  const rows = ['/a', '/a/b', '/ab', '/'].map((path) => isBelow(path, '/a'));
-  assert.deepEqual([...rows, isBelow('/a', '/')], [true, true, false, false, true]);
+test('what is skipped is skipped in any case of letters', () => {
   assert.deepEqual(['.git', '.GIT', 'Node_Modules', '.github', 'git'].map(isSkipped), [true, true, true, false, false]);
 });

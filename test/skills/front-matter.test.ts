@@ -18,7 +18,6 @@ function outcome(text: string): readonly string[] {
 }
 
 const READ: readonly (readonly [what: string, text: string, expected: readonly string[]])[] = [
-  ['plain', fenced(BASE), PDF],
   ['a byte order mark', `\ufeff${fenced(BASE)}`, PDF],
   ['CRLF', fenced(BASE).replaceAll('\n', '\r\n'), PDF],
   ['CR alone', fenced(BASE).replaceAll('\n', '\r'), PDF],
@@ -36,7 +35,6 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['a bare date', fenced('name: 2026-01-02\ndescription: 2026-01-02 10:00 # x'), ['2026-01-02', '2026-01-02 10:00']],
   ['a bare truth', fenced('name: true\ndescription: yes'), ['true', 'yes']],
   ['invisible characters', fenced('name: "p\\u200bdf\\n x"\ndescription: "a\\u202eb "'), ['pdf x', 'ab']],
-  ['aliases', fenced('name: &n pdf\ndescription: *n\nx: &a [*a]'), ['pdf', 'pdf']],
   ['keys of every object', fenced(`__proto__: {name: evil}\nconstructor: x\ntoString: x\n${BASE}`), PDF],
   ['an unquoted colon', described('Use when: a PDF'), ['pdf', 'Use when: a PDF', '*']],
   ['a value like a flow list', described('[beta] PDF files'), ['pdf', '[beta] PDF files', '*']],
@@ -44,7 +42,6 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['a fault beside a block', fenced('name: pdf\ndescription: |\n  One\n  two\nx: - y'), ['pdf', 'One\ntwo', '*']],
   ['a duplicate key', fenced(`${BASE}\nname: other`), [...PDF, '*']],
   ['merge conflict marks', fenced(`<<<<<<< HEAD\n${BASE}\n=======`), [...PDF, '*']],
-  ['two quoted parts', described('"a" and "b"'), ['pdf', '"a" and "b"', '*']],
   ['quotes inside quotes, as they are written', described('"Say "hi" to PDF"'), ['pdf', '"Say "hi" to PDF"', '*']],
   ['an escape sequence', described('a\u001b[31mb'), ['pdf', 'a[31mb', '*']],
   ['a tag that would run code', described('!!js/function "x"'), ['pdf', '!!js/function "x"', '*']],
@@ -76,16 +73,14 @@ test('front matter that would have to be guessed is refused with a reason', () =
 });
 
 test('the block is found with its line, and the body after it, whatever stands in them', () => {
-  const lines = '---x: 1\n--- y: 2\n----: 3\n....: 4\n';
-  for (const [closing, body] of ['---|', '---\n|', '---  \t\n|# Body\n---\n', '...\n|', '---\r\n|ü'].map((end) =>
-    end.split('|'),
-  )) {
-    const bytes = Buffer.from(`\n---\nü: “→”\n${lines}${closing}${body}`);
-    const end = bytes.length - Buffer.byteLength(body ?? '');
-    assert.deepEqual(cutHead(bytes), { block: `ü: “→”\n${lines}`, line: 3, end });
+  const block = 'ü: “→”\n---x: 1\n--- y: 2\n----: 3\n....: 4\n';
+  for (const closing of ['---|', '---\n|', '---  \t\n|# Body\n---\n', '...\n|', '---\r\n|\r\nü']) {
+    const [end = '', body] = closing.split('|');
+    const head = Buffer.from(`\ufeff\n---\n${block}${end}`);
+    const bytes = Buffer.from(`${head}${body}`);
+    assert.deepEqual(cutHead(bytes), { block, line: 3, end: head.length });
     assert.equal(bodyOf(bytes), body);
   }
-  assert.equal(bodyOf(Buffer.from(`\ufeff---\r\n${BASE}\r\n---\r\n\r\nü\n---\n`)), '\r\nü\n---\n');
   assert.equal(bodyOf(Buffer.from(`---\n${BASE}\n`)), `---\n${BASE}\n`);
 });
 
@@ -125,47 +120,37 @@ test('all fields are given as YAML 1.2 types them, and as the official SDK does'
   assert.ok(compared > 30, `${compared}`);
 });
 
+const many = (count: number, item: (nth: number) => string) => Array.from({ length: count }, (_, nth) => item(nth));
 const bomb = (levels: number) =>
-  Array.from({ length: levels }, (_, n) => `a${n + 1}: &a${n + 1} [${Array(8).fill(`*a${n}`).join(',')}]`).join('\n');
+  ['a0: &a0 [x]', ...many(levels, (n) => `a${n + 1}: &a${n + 1} [${Array(8).fill(`*a${n}`)}]`)].join('\n');
 
 const REFUSED: readonly (readonly [why: RegExp, ...texts: string[]])[] = [
   [/not a JSON number/, fenced('a: -.INF'), fenced(`a: 1${'0'.repeat(400)}`)],
   [/read differently/, ...['a:\n  2026', 'a: !!int 010', `a: &x ${DATE}`, '__proto__: 1'].map((one) => fenced(one))],
   [/read differently/, fenced('x: &x {a: b}\ny:\n  <<: *x'), fenced('a:\n\tb: 1')],
   [/too large or too deep/, fenced('a: &a [*a]'), fenced(`a: ${'['.repeat(40)}${']'.repeat(40)}`)],
-  [
-    /too large or too deep/,
-    fenced(`a: &x ${'y'.repeat(8000)}\nb: [${'*x,'.repeat(2500)}]`),
-    fenced(`a0: &a0 [x]\n${bomb(9)}`),
-  ],
+  [/too large or too deep/, fenced(`a: &x ${'y'.repeat(8000)}\nb: [${'*x,'.repeat(2500)}]`), fenced(bomb(9))],
   [/as JSON/, fenced('a: b: c')],
   [/three dashes/, `\n${fenced('a: b')}`, '---\na: b\n...\n', '---\ra: b\r---\r'],
 ];
 
 test('fields that hosts might read differently are refused', () => {
   for (const [why, ...texts] of REFUSED)
-    for (const text of texts) {
-      const isRefusal = (error: unknown) =>
-        error instanceof FileError && error.kind === 'refused' && why.test(error.message);
-      assert.throws(() => frontMatterOf(Buffer.from(text)), isRefusal, JSON.stringify(text).slice(0, 60));
-    }
+    for (const text of texts)
+      assert.throws(() => frontMatterOf(Buffer.from(text)), { kind: 'refused', message: why }, text.slice(0, 60));
 });
 
 const fill = (text: string) => text.repeat(Math.floor((MAX_HEAD - 100) / text.length));
 
-const PIECES = [
-  ...'1,~# x\n~#\n 1~,#~|1 # ~>1~-  ~- -1~:  ~":~[~{a: ~- ~? ~a: ~---x\n~\'~!a ~%YAML 1.2\n~```\n~\u00a0~*x,~ #~0.'.split(
-    '~',
-  ),
-  ...[`${' '.repeat(190)}c`, `${'\n'.repeat(190)} c`],
-];
+const SHORT =
+  '1,~# x\n~#\n 1~,#~|1 # ~>1~-  ~- -1~:  ~":~[~{a: ~- ~? ~a: ~---x\n~\'~!a ~%YAML 1.2\n~```\n~\u00a0~*x,~ #~0.';
+const PIECES = [...SHORT.split('~'), `${' '.repeat(190)}c`, `${'\n'.repeat(190)} c`];
 
 test('hostile front matter costs little, whatever it looks like', () => {
   // Each about as long as a block may be, and made to cost as much as it can.
   const blocks = PIECES.map(fill).flatMap((one) => [one, `a: [${one}]`, `a: |+\n  ${one}`, `name: "${one}`]);
-  const many = (count: number, item: (nth: number) => string) => Array.from({ length: count }, (_, nth) => item(nth));
   blocks.push(`a: &a {${many(700, (nth) => `k${nth}: 1`)}}\n${fill('b: {<<: *a}\n').slice(0, 5000)}`);
-  blocks.push(`a: !!omap [${many(900, (nth) => `{k${nth}: 1}`)}]`, `a0: &a0 [x]\n${bomb(350)}\n? *a20\n: 1`);
+  blocks.push(`a: !!omap [${many(900, (nth) => `{k${nth}: 1}`)}]`, `${bomb(350)}\n? *a20\n: 1`);
   const around = ['\n', ' \n', '<!--', '<!---->\r', '```a\n', '---', '--- ', '\r'].map((one) => one.repeat(200_000));
   for (const text of [...blocks.map((block) => fenced(block)), ...around]) {
     const start = process.cpuUsage();

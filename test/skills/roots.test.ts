@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { type SkillwireOptions, settingsFrom } from '../../src/config.ts';
 import { findRoots } from '../../src/skills/roots.ts';
 import { makeTree, type Tree } from '../harness/tree.ts';
@@ -14,8 +14,7 @@ function rootsOf(tree: Tree, options: SkillwireOptions = {}, cwd = 'project') {
   });
 }
 
-const ALL = `
-project/skills custom custom*
+const ALL = `project/skills custom custom*
 project/.agents/skills agents project*
 project/.agent/skills agents project*
 home/.agents/skills agents global
@@ -28,11 +27,9 @@ home/.codex/skills codex global
 home/.gemini/skills gemini global
 project/.github/skills github project*
 home/.config/opencode/skills opencode global
-project/.Windsurf/skills windsurf project*`
-  .trim()
-  .split('\n');
+project/.Windsurf/skills windsurf project*`.split('\n');
 
-const treeOf = (t: Parameters<typeof makeTree>[0], roots: readonly string[]) =>
+const treeOf = (t: TestContext, roots: readonly string[]) =>
   makeTree(t, Object.fromEntries(roots.map((root) => [`${root.split(' ', 1)[0]}/x`, ''])));
 
 test('every root of the table is found, custom first, then agents, then by provider, project before global', (t) => {
@@ -43,27 +40,18 @@ test('every root of the table is found, custom first, then agents, then by provi
   assert.deepEqual(rootsOf(tree, { followSymlinks: true }), unconfined);
 });
 
-const WELL_KNOWN = ALL.filter((root) => /\/\.(?:agents|claude|codex)\/|^project\/skills/.test(root));
-
-/** Each differs from the well-known roots by these. */
-const OPTIONS: readonly (readonly [what: string, options: SkillwireOptions, expected: readonly string[]])[] = [
-  ['nothing is there', {}, WELL_KNOWN],
-  ['--no-default-dirs', { scanDefaultDirs: false }, []],
-  [
-    '--skill-dir and --root, in their order, with ~ as the home',
-    { scanDefaultDirs: false, skillDirs: ['one', '~/two', '~'], root: '../own' },
-    ['project/one', 'home/two', 'home', 'own'].map((path) => `${path} custom custom`),
-  ],
-  ['--root takes the place of ./skills', { root: 'x' }, ['project/x custom custom', ...WELL_KNOWN.slice(1)]],
-  [
-    'the homes of claude and codex are elsewhere',
-    { env: { CLAUDE_CONFIG_DIR: '../c', CODEX_HOME: '~/x' } },
-    WELL_KNOWN.map((root) => root.replace('home/.claude', 'c').replace('home/.codex', 'home/x')),
-  ],
-];
-
-for (const [what, options, expected] of OPTIONS)
-  test(`roots: ${what}`, (t) => assert.deepEqual(rootsOf(treeOf(t, ['project', 'home']), options), expected));
+test('options and variables name other roots; the well-known ones are there before they exist', (t) => {
+  const wellKnown = ALL.filter((root) => /\/\.(?:agents|claude|codex)\/|^project\/skills/.test(root));
+  const tree = treeOf(t, ['project', 'home']);
+  assert.deepEqual(rootsOf(tree), wellKnown);
+  const named = { skillDirs: ['one', '~/two', '~'], root: '../own', scanDefaultDirs: false };
+  const custom = ['project/one', 'home/two', 'home', 'own'].map((path) => `${path} custom custom`);
+  assert.deepEqual(rootsOf(tree, named), custom);
+  const own = ['project/x custom custom', ...wellKnown.slice(1)];
+  assert.deepEqual(rootsOf(tree, { root: 'x' }), own, '--root takes the place of ./skills');
+  const moved = wellKnown.map((root) => root.replace('home/.claude', 'c').replace('home/.codex', 'home/x'));
+  assert.deepEqual(rootsOf(tree, { env: { CLAUDE_CONFIG_DIR: '../c', CODEX_HOME: '~/x' } }), moved);
+});
 
 test('started at home, or in the directory of a provider, its skills are global and nothing else', (t) => {
   const tree = treeOf(t, ['home/.claude/skills', 'home/.codex/skills', 'home/.config/opencode/skills']);

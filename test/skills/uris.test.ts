@@ -8,49 +8,28 @@ import { sketch } from '../harness/sketch.ts';
 /** `claude a` lies in `/r/claude/a`; with a third word in that path below `/r/claude`. */
 function skillAt(line: string): Skill {
   const [owner = '', name = '', path = name] = line.split(' ').map((word) => word.replaceAll('+', ' '));
-  const isUpstream = owner.endsWith('@mcp');
-  const root = isUpstream ? `skill://${owner.slice(0, -4)}` : `/r/${owner}`;
-  return sketch(owner, name, { root, directory: `${root}/${path}`, ...(isUpstream && { server: 'x' }) });
+  const root = owner.endsWith('@mcp') ? `skill://${owner.slice(0, -4)}` : `/r/${owner}`;
+  return sketch(owner, name, { root, directory: `${root}/${path}` });
 }
 
 const assign = async (skills: readonly Skill[]) => assignUris((await createNames(skills, new Map())).listed);
 
 /** The promise, and then each skill with its URI. */
 const TABLE = `
-a shadowed copy is told apart by its location, and further ones by the numbers of their ids
+a shadowed copy is told apart by its location, a plugin stands between, and further ones have the numbers of their ids
 claude a = claude/a
 claude a x/a = claude/2/a
 claude a y/a = claude/3/a
 claude@global a = claude/global/a
 claude@global a x/a = claude/global/4/a
-
-a plugin stands between, and two of one name are numbered
 p@m a = claude/p/a
 p@n a = claude/p/2/a
-p@o a = claude/p/3/a
 
-a plugin does not lie inside a skill of its name
-claude p = claude/p
-p@m a = claude/2/a
-
-nor is a skill put above a plugin that was there first
-p@m a = claude/p/a
-claude p = claude/2/p
-
-a skill called like a location or a number is no prefix of others
-claude global = claude/global
-claude 2 = claude/2
-claude a = claude/a
-claude@global a = claude/3/a
-
-an inner skill continues the outer one, whichever is listed first, by the name of its directory
+an inner skill continues the outer one, whichever is listed first, by its directory or the path that its server gave it
 claude in out/sub+dir/in = claude/out/sub%20dir/in
 claude deep out/sub+dir/in/deep = claude/out/sub%20dir/in/deep
 claude out = claude/out
-claude other out/another = claude/out/another
 claude in = claude/in
-
-upstream skills are told apart like others, and inner ones continue the path that their server gave them
 up@mcp pdf x/pdf = up/pdf
 up@mcp pdf y/pdf = up/2/pdf
 up@mcp in y/pdf/a%20b/in = up/2/pdf/a%20b/in
@@ -67,13 +46,10 @@ my+agent/ü a = my%20agent%2F%C3%BC/a
 for (const block of TABLE.trim().split('\n\n')) {
   const [promise = '', ...lines] = block.split('\n');
   test(`uris: ${promise}`, async () => {
-    const skills = lines.map((line) => skillAt(line.split(' = ')[0] ?? ''));
-    const roots = new Map(Array.from(await assign(skills), ([root, { skill }]) => [skill, root]));
-    const found = skills.map((skill) => roots.get(skill)?.replace('skill://', ''));
-    assert.deepEqual(
-      found,
-      lines.map((line) => line.split(' = ')[1]),
-    );
+    const skills = new Map(lines.map((line) => [skillAt(line.split(' = ')[0] ?? ''), line]));
+    const uris = await assign([...skills.keys()]);
+    assert.equal(uris.size, lines.length);
+    for (const [uri, { skill }] of uris) assert.equal(`skill://${skills.get(skill)?.split(' = ')[1]}`, uri);
   });
 }
 
@@ -110,15 +86,17 @@ test('a long URI, ten thousand skills, also of one name, and endless paths take 
   const path = Array(100).fill('d').join('/');
   assert.equal(skillPathAt({ uris }, `skill://claude/a/${path}`)?.path, path);
   assert.equal(skillPathAt({ uris }, `skill://claude/a/${path}/${path}`), undefined, 'too many segments');
-  const deep = Array.from({ length: 20 }, (_, nth) => skillAt(`up@mcp a ${'a/'.repeat(30_000)}${nth}/a`));
-  const start = performance.now();
+  const start = process.cpuUsage();
   for (const piece of ['a/', '%61/', 'ü/', 'x', '%', '/', 'a/../', '%2F'])
     for (const prefix of ['skill://claude/a/', 'skill://', `skill://${'x'.repeat(500)}/`])
       skillPathAt({ uris }, prefix + piece.repeat(65_000 / piece.length));
+  const deep = Array.from({ length: 20 }, (_, nth) => skillAt(`up@mcp a ${'a/'.repeat(30_000)}${nth}/a`));
   assert.equal((await assign(deep)).size, 20);
+  // Their names are made first, which must be as quick.
   for (const ownerOf of [(nth: number) => `p${nth}`, () => 'claude', (nth: number) => `p@m${nth}`]) {
     const skills = Array.from({ length: 10_000 }, (_, nth) => sketch(ownerOf(nth), 'same'));
     assert.equal((await assign(skills)).size, 10_000);
   }
-  assert.ok(performance.now() - start < 10_000);
+  // Of the processor, which others may be busy with. Some 2 s; what is quadratic takes minutes.
+  assert.ok(process.cpuUsage(start).user < 15_000_000);
 });

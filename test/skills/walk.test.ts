@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs, { readdirSync, statSync, utimesSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { mock, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { MAX_DEPTH, MAX_DIRECTORIES } from '../../src/limits.ts';
 import type { Problem } from '../../src/model.ts';
 import type { Root } from '../../src/skills/roots.ts';
@@ -23,10 +23,10 @@ const withSkills = (...directories: readonly string[]) =>
   Object.fromEntries(directories.map((directory) => [`${directory}/SKILL.md`, '']));
 
 function mockFs(t: TestContext, name: 'lstatSync' | 'readdirSync', mocked: () => unknown): void {
-  mock.method(fs, name, mocked);
+  t.mock.method(fs, name, mocked);
   syncBuiltinESMExports();
   t.after(() => {
-    mock.restoreAll();
+    t.mock.restoreAll();
     syncBuiltinESMExports();
   });
 }
@@ -46,19 +46,10 @@ test('skills come in the order of depth, then of path, also behind links; what i
 
 test('a real directory is visited once, and no link leads to a directory around its root, also of a linked root', async (t) => {
   const tree = makeTree(t, withSkills('all/root/m/pdf', 'all/big/x', 'all/other'));
-  const links = {
-    a: 'm/pdf',
-    z: 'm/pdf',
-    gone: 'nowhere',
-    loop: 'loop',
-    above: tree.path,
-    disk: '/',
-    fine: '../other',
-  };
-  for (const [name, target] of Object.entries(links)) tree.link(`all/root/${name}`, target);
-  tree.link('all/root/m/self', '..');
+  const links = { a: 'm/pdf', z: 'm/pdf', gone: 'nowhere', loop: 'loop', 'm/self': '..', disk: '/', fine: '../other' };
+  for (const [name, target] of Object.entries({ ...links, above: tree.path, home: tree.at('home') }))
+    tree.link(`all/root/${name}`, target);
   tree.link('home/root', '../all/root');
-  tree.link('all/root/home', tree.at('home'));
   for (const root of ['all/root', 'home/root']) {
     const { skills, said } = await walk(tree, root);
     assert.deepEqual([skills, said], [[`${root}/a`, `${root}/fine`], []]);
@@ -72,9 +63,9 @@ test('a root that is confined follows links only inside its project', async (t) 
   tree.link('project/root/next', '../../projectile/x');
   tree.link('project/.codex', tree.at('far'));
   const within = tree.at('project');
+  const leaves = (name: string) => `project/${name}: is a link that leaves ${within}`;
   const { skills, said } = await walk(tree, 'project/root', { within });
   assert.deepEqual(skills, ['project/root/near', 'project/root/pdf']);
-  const leaves = (name: string) => `project/${name}: is a link that leaves ${within}`;
   assert.deepEqual(said, ['root/next', 'root/secret'].map(leaves));
   const whole = await walk(tree, 'project/.codex', { within });
   assert.deepEqual([whole.visits, whole.said], [[], [leaves('.codex')]]);
@@ -85,14 +76,13 @@ test('a walk ends at its limits, and says so', async (t) => {
   const deep = `root/${'d/'.repeat(MAX_DEPTH - 1)}last`;
   const tree = makeTree(t, withSkills(deep, `${deep}/nine`, 'flat/a', 'flat/a/b'));
   const { skills, said } = await walk(tree, 'root');
-  assert.deepEqual(skills, [deep]);
-  assert.deepEqual(said, [`${deep}: is 8 levels down; deeper directories are left out everywhere`]);
+  const tooDeep = `${deep}: is 8 levels down; deeper directories are left out everywhere`;
+  assert.deepEqual([skills, said], [[deep], [tooDeep]]);
   const flat = await walk(tree, 'flat', { depth: 1 });
   assert.deepEqual([flat.skills, flat.said], [['flat/a'], []], 'a plugin has skills at one level');
   // A system that tells of more directories than a test could make.
   const [entry] = readdirSync(tree.path, { withFileTypes: true });
-  assert.ok(entry);
-  const named = (_: unknown, nth: number) => Object.assign(Object.create(entry), { name: `d${nth}` });
+  const named = (_: unknown, nth: number) => Object.assign(Object.create(entry ?? null), { name: `d${nth}` });
   let ino = 0;
   mockFs(t, 'lstatSync', () => Object.assign(statSync(tree.path), { ino: ++ino }));
   mockFs(t, 'readdirSync', () => (ino > 1 ? [] : Array.from({ length: MAX_DIRECTORIES }, named)));
@@ -122,15 +112,15 @@ test('a directory that cannot be read is reported, one that is missing only when
 
 test('an unchanged directory is not listed again, unless it had changed just before it was listed', async (t) => {
   const tree = makeTree(t, withSkills('root/a', 'root/b'));
-  const first = await walk(tree, 'root');
-  mock.timers.enable({ apis: ['Date'], now: Date.now() + 3000 });
-  t.after(() => mock.timers.reset());
-  const second = await walk(tree, 'root', {}, first.visits);
-  assert.notEqual(second.visits[0], first.visits[0]);
-  const third = await walk(tree, 'root', {}, second.visits);
-  assert.ok(third.visits.every((one, at) => one === second.visits[at]));
+  let { visits } = await walk(tree, 'root');
+  const again = async () => {
+    const before = visits;
+    visits = (await walk(tree, 'root', {}, before)).visits;
+    return visits.map((one, at) => one === before[at]);
+  };
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3000 });
+  assert.deepEqual(await again(), [false, false, false]);
+  assert.deepEqual(await again(), [true, true, true]);
   utimesSync(tree.at('root/a'), 1, 1);
-  const fourth = await walk(tree, 'root', {}, third.visits);
-  const isKept = fourth.visits.map((one, at) => one === third.visits[at]);
-  assert.deepEqual(isKept, [true, false, true]);
+  assert.deepEqual(await again(), [true, false, true]);
 });

@@ -7,34 +7,23 @@ import { sketch } from '../harness/sketch.ts';
 const one = (id: string, description: string): ListedSkill => {
   return { id, skill: sketch('claude', id, { description }), isShadowed: false };
 };
-const many = (count: number, description = 'Does & means <thing> '.repeat(6)) =>
-  Array.from({ length: count }, (_, at) => one(`skill${at}`, description));
-const view = (describe: ToolView['describe'], budget = 2000): ToolView => {
-  return { describe, budget, spell: (name) => (name === 'skills.search' ? 'skills_search' : undefined) };
-};
-const show = (listed: readonly ListedSkill[], ...how: Parameters<typeof view>) => describeSkills(listed, view(...how));
-/** The descriptions in a compact text. */
-const abouts = (text: string) => [...text.matchAll(/^- \w+: (.*)$/gm)].map(([, about = '']) => about);
-
-test('full: usage, discovery notes and an entry for each skill, none when there is none; list: the plain list', () => {
-  const entry = (name: string, about: string, location: string) =>
-    `<available_skills>\n<skill>\n<name>${name}</name>\n<description>${about}</description>\n<location>${location}</location>\n</skill>\n</available_skills>`;
-  const text = show([one('pdf', 'Fills <forms>')], 'full');
-  assert.match(text, /How to use it[\s\S]*Where skills come from[\s\S]*skills_search looks inside/);
-  assert.ok(text.endsWith(entry('pdf', 'Fills &lt;forms&gt;', 'project')));
-  assert.ok(show([], 'full').endsWith(entry('none', 'No skills were found.', 'none')));
-  const plain = show([one('user', '用户的全局技能,必读!'), one('office:pdf', "It's for 'PDF'")], 'list', 1);
-  const lines = "- user: 用户的全局技能,必读!\n- office:pdf: It's for 'PDF'";
-  assert.equal(plain, `Load a skill by name to get specialized instructions.\n\nAvailable skills:\n${lines}`);
-});
+const many = (count: number) =>
+  Array.from({ length: count }, (_, at) => one(`skill${at}`, 'Does & <thing> '.repeat(9)));
+/** `onCompact`: called when the full form does not fit. */
+function show(listed: readonly ListedSkill[], describe: ToolView['describe'], budget = 2000, onCompact = () => {}) {
+  const spell = (name: string) => name.replace('.', '_');
+  return describeSkills(listed, { describe, budget, spell }, onCompact);
+}
 
 test('compact: descriptions shrink evenly, short ones stay whole, escapes cost room only where they are shown', () => {
+  const abouts = (text: string) => [...text.matchAll(/^- \w+: (.*)$/gm)].map(([, about = '']) => about);
   const listed = [one('a', 'x'.repeat(500)), one('b', 'short'), one('c', 'y'.repeat(90)), one('d', 'z'.repeat(500))];
   const text = show(listed, 'compact', 700);
   assert.ok(text.length <= 700 && text.length > 690);
   const [a = '', b, c = '', d = ''] = abouts(text);
   assert.deepEqual([b, c, a.length, a.at(-1)], ['short', 'y'.repeat(90), d.length, '…']);
-  const escaped = show(many(8, `${'plain words '.repeat(12)}${'<&>'.repeat(400)}`), 'compact');
+  const dear = [...'abcdefgh'].map((id) => one(id, `${'plain words '.repeat(12)}${'<&>'.repeat(400)}`));
+  const escaped = show(dear, 'compact');
   assert.ok(escaped.length <= 2000 && escaped.length > 1950 && abouts(escaped).length === 8);
   assert.match(show([], 'compact'), /<available_skills>\nnone: No skills were found\.\n<\/available_skills>$/);
 });
@@ -49,19 +38,16 @@ test('compact: never over budget, every name as long as names fit, else a pointe
     if (named < 40) assert.match(text, new RegExp(`\\n… and ${40 - named} more: find them with skills_search\\n`));
     assert.doesNotMatch(text, /&(?!amp;|lt;|gt;)|[\ud800-\udbff](?![\udc00-\udfff])/);
   }
-  const crowd = many(10_000);
-  assert.match(show(crowd, 'compact'), /\nskill0\nskill1\n[\s\S]*\n… and 97\d\d more: find them with skills_search\n/);
+  const crowd = show(many(10_000), 'compact');
+  assert.match(crowd, /\nskill0\nskill1\n[\s\S]*\n… and 97\d\d more: find them with skills_search\n/);
 });
 
-test('auto: full as long as that fits the budget, compact from the next character on', () => {
+test('auto: full as long as that fits the budget, compact from the next character on, and said', () => {
   const listed = many(30);
   const full = show(listed, 'full');
-  let compacted = 0;
-  const auto = (budget: number) => describeSkills(listed, view('auto', budget), () => void compacted++);
-  assert.deepEqual([auto(full.length) === full, compacted], [true, 0]);
-  assert.equal(auto(full.length - 1), show(listed, 'compact', full.length - 1));
-  assert.ok(auto(300).length <= 300);
-  assert.equal(compacted, 2);
+  const never = () => assert.fail('it fits');
+  assert.equal(show(listed, 'auto', full.length, never), full);
+  assert.equal(show(listed, 'auto', full.length - 1), show(listed, 'compact', full.length - 1));
 });
 
 test('nothing in a name or description ends the block or begins an entry; each description is one clean line', () => {

@@ -10,8 +10,5 @@ test('texts that are too long for one result, and those of upstream servers, are
   const { isError, text } = await call('skills.list', { includeBody: true });
   assert.deepEqual([isError, text], [true, 'The texts of these skills are too long for one result. Give a query.']);
   const { structuredContent } = await call('skills.list', { includeBody: true, query: 'Z' });
-  assert.match(
-    JSON.stringify(structuredContent),
-    /^{"skills":\[{"name":"up:z",.*"skillPath":"skill:\/\/up\/z",(?!.*body)/,
-  );
+  assert.match(JSON.stringify(structuredContent), /^{"skills":\[{"name":"up:z",(?!.*"body")/);
 });

@@ -6,15 +6,9 @@ import { sketch } from '../harness/sketch.ts';
 import { openTools } from '../harness/tools.ts';
 import { skillText } from '../harness/tree.ts';
 
-const FORMS = 'references/forms.md';
-const FILES = {
-  'skills/pdf/SKILL.md': skillText('pdf'),
-  [`skills/pdf/${FORMS}`]: '# Forms\r\n',
-  'skills/other/SKILL.md': skillText('other'),
-};
 const OUTSIDE = 'cannot be read: it is not a path inside the skill';
 const PATHS: readonly (readonly [path: string, fault: string])[] = [
-  ['nothing.md', 'does not exist. The skill contains: SKILL.md, logo.png, references/.'],
+  ['nothing.md', 'does not exist. The skill contains: SKILL.md, logo.bin, references/.'],
   ['references/x', 'does not exist. "references" contains: forms.md.'],
   ['no/such', 'does not exist.'],
   ['references', 'is a directory. "references" contains: forms.md.'],
@@ -25,17 +19,21 @@ const PATHS: readonly (readonly [path: string, fault: string])[] = [
 ];
 
 test('a file is given as it is; a path that leads nowhere is answered with what is there', async (t) => {
-  const { tree, call } = await openTools(t, FILES);
-  tree.write('skills/pdf/logo.png', Buffer.from([0x89, 0x50, 0xff]));
+  const { tree, call } = await openTools(t, {
+    'skills/pdf/SKILL.md': skillText('pdf'),
+    'skills/pdf/references/forms.md': '# Forms\r\n',
+    'skills/other/SKILL.md': skillText('other'),
+  });
+  tree.write('skills/pdf/logo.bin', Buffer.from([0x89, 0x50, 0xff]));
   tree.link('skills/pdf/out', '../other/SKILL.md');
-  for (const path of [FORMS, `./${FORMS}`])
+  for (const path of ['references/forms.md', './references/forms.md'])
     assert.equal((await call('skills.read', { name: 'PDF', path })).text, '# Forms\r\n');
   for (const [path, fault] of PATHS) {
     const { isError, text } = await call('skills.read', { name: 'pdf', path });
     assert.deepEqual([isError, text], [true, `"${path}" of skill 'pdf' ${fault}`]);
   }
-  const { content } = await call('skills.read', { name: 'pdf', path: 'logo.png' });
-  const resource = { uri: 'skill://custom/pdf/logo.png', mimeType: 'image/png', blob: 'iVD/' };
+  const { content } = await call('skills.read', { name: 'pdf', path: 'logo.bin' });
+  const resource = { uri: 'skill://custom/pdf/logo.bin', mimeType: 'application/octet-stream', blob: 'iVD/' };
   assert.deepEqual(content, [{ type: 'resource', resource }]);
 });
 

@@ -8,8 +8,8 @@ import { ListInput } from '../../src/tools/list.ts';
 import { ReadInput } from '../../src/tools/read.ts';
 import { SearchInput } from '../../src/tools/search.ts';
 import { SkillInput } from '../../src/tools/skill.ts';
+import { sketch } from '../harness/sketch.ts';
 import { openTools } from '../harness/tools.ts';
-import { skillText } from '../harness/tree.ts';
 
 /** What each schema takes, and what it refuses: JSON, between bars. */
 const INPUTS: readonly (readonly [applied: v.GenericSchema, good: string, ...bad: string[]])[] = [
@@ -49,24 +49,14 @@ for (const [at, { definition }] of createOwnTools(settingsFrom({})).entries())
     assert.deepEqual(definition.annotations, { title: definition.title, ...hints });
   });
 
-test('a name that means no skill, or several, is a failure that the model can act on, briefly', async (t) => {
-  const paths = Array.from({ length: 53 }, (_, at) => `skills/s${at}`).concat(
-    '.codex/skills/pdf',
-    '.claude/skills/pdf',
-  );
-  const files = paths.map((path) => [`${path}/SKILL.md`, skillText(path.replace(/.*\//, ''))]);
-  const { call } = await openTools(t, Object.fromEntries(files));
-  const list = 'Available skills:\n(?:- s\\d+: About s\\d+\n){50}… and 5 more\n\nUse the exact skill name';
-  for (const [name, text] of [
-    ['claud:pdf', `Skill 'claud:pdf' not found.\n\nDid you mean: claude:pdf\\b.*\n\n${list}`],
-    ['qqqqqq\u001b[2J', `Skill 'qqqqqq\\\\u001b\\[2J' not found.\n\n${list}`],
-    [
-      'pdf',
-      "Skill 'pdf' is ambiguous: 2 skills have that name.\n\n- claude:pdf\n- codex:pdf\n\nTo load one of them, use the",
-    ],
-  ] as const)
-    for (const result of [await call('skill', { name }), await call('skills.read', { name, path: 'a' })]) {
-      assert.equal(result.isError, true);
-      assert.match(result.text, new RegExp(`^${text}`));
-    }
+test('a name of no skill, or of several, is a failure that the model can act on, briefly', async (t) => {
+  const owners = ['codex', 'claude'].map((owner) => sketch(owner, 'pdf'));
+  const skills = [...owners, ...Array.from({ length: 53 }, (_, nth) => sketch('custom', `s${nth}`))];
+  const { call } = await openTools(t, {}, {}, { skills });
+  const missing = await call('skill', { name: 'qq\u001b[2J' });
+  const list = 'Available skills:\n(?:- .*\n){50}… and 5 more\n\nUse the exact skill name';
+  assert.match(missing.text, new RegExp(`^Skill 'qq\\\\u001b\\[2J' not found\\.\n\n${list}`));
+  const shared = await call('skills.read', { name: 'pdf', path: 'a' });
+  assert.match(shared.text, /^Skill 'pdf' is ambiguous: 2 skills .*\n\n- codex:pdf\n- claude:pdf\n\nTo load one /);
+  assert.ok(missing.isError && shared.isError);
 });
