@@ -46,7 +46,7 @@ export async function buildSnapshot(
     prompts,
     resources,
     templates: [...templates.values()],
-    problems: [...found, ...filter.problems(subjects, awaited)],
+    problems: [...found, ...(await filter.problems(subjects, awaited))],
   });
 }
 
@@ -54,10 +54,7 @@ export async function buildSnapshot(
  * The skills of this machine that have the same name and the same files as one before them, byte for byte. Only among those
  * that the filter keeps: a skill that two providers share stays when a pattern leaves out one of them.
  */
-export async function findCopies(
-  contributions: readonly Contribution[],
-  filter: Filter,
-): Promise<ReadonlyMap<Skill, Skill>> {
+export async function findCopies(contributions: readonly Contribution[], filter: Filter) {
   const groups = new Map<string, Skill[]>();
   for (const skill of contributions.flatMap((one) => one.skills ?? [])) {
     if (!skill.bytes || !filter.keeps(subjectOf(skill))) continue;

@@ -40,7 +40,7 @@ export class LocalFiles implements SkillFiles {
       if (child) children.push(child);
     }
     // The names must be those of the directory that was found, and not of one that took its place meanwhile.
-    if (resolveInside(this.#directory, path).real !== real) throw changing();
+    if (identityOf(resolveInside(this.#directory, path).stats) !== identityOf(stats)) throw changing();
     return children;
   }
 

@@ -5,6 +5,7 @@
  * Always true: an item is kept when an include pattern matches it, or there is none, and no exclude pattern does.
  */
 import picomatch from 'picomatch';
+import { createPacer } from '../files/pace.ts';
 import { MAX_MATCHED_NAME } from '../limits.ts';
 import type { Plugin, Problem } from '../model.ts';
 import { cut } from '../text.ts';
@@ -26,7 +27,7 @@ export interface Filter {
    * The include patterns that match nothing. `subjects`: everything there is, of all kinds. `awaited`: the upstream servers
    * that have nothing listed yet; a pattern that may be meant for one of them is not reported.
    */
-  problems(subjects: readonly Subject[], awaited: readonly string[]): readonly Problem[];
+  problems(subjects: readonly Subject[], awaited: readonly string[]): Promise<readonly Problem[]>;
 }
 
 export function createFilter(patterns: Readonly<Record<'include' | 'exclude', readonly string[]>>): Filter {
@@ -39,11 +40,16 @@ export function createFilter(patterns: Readonly<Record<'include' | 'exclude', re
       const isWanted = include.length === 0 || include.some(({ matches }) => matches(keys));
       return isWanted && !exclude.some(({ matches }) => matches(keys));
     },
-    problems(subjects, awaited) {
-      if (include.length === 0) return [];
-      const all = subjects.map(keysOf);
+    async problems(subjects, awaited) {
+      const pace = createPacer();
       const servers = awaited.map(nameKey);
-      const idle = include.filter(({ matches, mayBeOn }) => !servers.some(mayBeOn) && !all.some(matches));
+      let idle = include.filter(({ mayBeOn }) => !servers.some(mayBeOn));
+      for (const subject of subjects) {
+        if (idle.length === 0) break;
+        await pace();
+        const keys = keysOf(subject);
+        idle = idle.filter(({ matches }) => !matches(keys));
+      }
       return idle.map(({ text }) => ({ where: `filter "${text}"`, what: 'matches nothing', hint: HINT }));
     },
   };

@@ -27,18 +27,18 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   const originalOf = (entry: Entry) => entries.get(copies.get(entry.skill)?.place ?? '') ?? entry;
   const { byId, claim, claimNumber } = createIds();
   /** What a name means that is no full id. */
-  const byName = new Map<string, Entry[]>();
+  const byName = new Map<string, Set<Entry>>();
   const add = (key: string, skill: Skill, entry: Entry) => {
-    const group = byName.get(key);
-    const original = originalOf(entry);
-    if (!group) byName.set(key, [original]);
-    else if (isRival(group[0], skill, entry) && !group.includes(original)) group.push(original);
+    const group = byName.get(key) ?? new Set();
+    byName.set(key, group);
+    const [first] = group;
+    if (!first || isRival(first.skill, skill, entry)) group.add(originalOf(entry));
   };
   /** Whether a name means this skill too: the first of each provider, which has the plain id; plugins only without those. */
-  const isRival = (first: Entry | undefined, skill: Skill, entry: Entry) => {
-    if (!first || !isOwn(first.skill)) return !isOwn(skill);
+  const isRival = (first: Skill, skill: Skill, entry: Entry) => {
+    if (!isOwn(first)) return !isOwn(skill);
     const hasPlainId = byId.get(nameKey(fullIdsOf(skill)[0])) === entry;
-    return isOwn(skill) && hasPlainId && !UNIVERSAL.includes(first.skill.provider);
+    return isOwn(skill) && hasPlainId && !UNIVERSAL.includes(first.provider);
   };
   for (const skill of skills) {
     await pace();
@@ -51,21 +51,19 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   }
   // Numbers come last, so that none takes the id of a skill that is called `pdf#2`.
   for (const entry of entries.values()) if (entry.id === '') claimNumber(entry);
-  const find = (key: string): readonly Entry[] => {
+  const find = (key: string): ReadonlySet<Entry> => {
     const exact = byId.get(key);
-    return exact ? [exact] : (byName.get(key) ?? []);
+    return exact ? new Set([exact]) : (byName.get(key) ?? new Set());
   };
 
   const listed: ListedSkill[] = [];
   for (const entry of entries.values()) {
     await pace();
     const { skill } = entry;
-    const original = originalOf(entry);
-    const inProject = skill.location === 'global' && byId.get(nameKey(`${skill.provider}@project:${skill.name}`));
-    entry.isShadowed = inProject ? originalOf(inProject) !== original : false;
-    const [meant, ...others] = find(nameKey(skill.name));
-    if (meant === entry && others.length === 0 && isOwn(skill)) entry.id = skill.name;
-    if (original === entry) listed.push(entry);
+    entry.isShadowed = skill.location === 'global' && byId.has(nameKey(`${skill.provider}@project:${skill.name}`));
+    const found = find(nameKey(skill.name));
+    if (found.size === 1 && found.has(entry) && isOwn(skill)) entry.id = skill.name;
+    if (originalOf(entry) === entry) listed.push(entry);
   }
   const visible = listed.filter(({ isShadowed }) => !isShadowed);
   return {
@@ -74,8 +72,9 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
     resolve(name) {
       const key = nameKey(name);
       const found = find(key);
-      if (found.length > 1) return { kind: 'ambiguous', ids: found.map(({ id }) => id) };
-      return found[0] ? { kind: 'found', listed: found[0] } : { kind: 'missing', near: nearIds(key, visible) };
+      if (found.size > 1) return { kind: 'ambiguous', ids: Array.from(found, ({ id }) => id) };
+      const [listed] = found;
+      return listed ? { kind: 'found', listed } : { kind: 'missing', near: nearIds(key, visible) };
     },
   };
 }
@@ -134,15 +133,12 @@ function createIds() {
   return { byId, claim, claimNumber };
 }
 
-function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  if (!lists.get(key)?.push(item)) lists.set(key, [item]);
-}
-
 /** By ids and by names; a word with a prefix is also looked for without it. */
 function nearIds(key: string, visible: readonly ListedSkill[]): readonly string[] {
   const spellings = new Map<string, string[]>();
   for (const { id, skill } of visible)
-    for (const spelling of new Set([nameKey(id), nameKey(skill.name)])) append(spellings, spelling, id);
+    for (const spelling of new Set([nameKey(id), nameKey(skill.name)]))
+      if (!spellings.get(spelling)?.push(id)) spellings.set(spelling, [id]);
   const words = new Set([key, key.slice(key.lastIndexOf(':') + 1)]);
   const near = [...words].flatMap((word) => nearest(word, [...spellings.keys()]));
   return [...new Set(near.flatMap((spelling) => spellings.get(spelling) ?? []))].slice(0, MAX_SUGGESTIONS);

@@ -59,6 +59,7 @@ type Report = (what: string) => void;
 
 const HINT = 'Install the plugin again, or remove it, with /plugin in Claude Code.';
 
+/** Version 1 has one installation for each plugin, version 2 a list of them; both are read, whatever the file calls itself. */
 const Installed = v.object({ plugins: v.record(v.string(), v.unknown()) });
 const Installation = v.object({
   installPath: v.pipe(v.string(), v.nonEmpty()),

@@ -84,7 +84,7 @@ function decodeSegment(text: string): string {
   }
 }
 
-/** The nearest skill around this one, of the same root, and the way from there. */
+/** The nearest skill around this one, up to its root, and the way from there. */
 function outerOf({ root, directory, location }: Skill, byDirectory: ReadonlyMap<string, ListedSkill>) {
   // The directory of an upstream skill is a URI.
   const [separator, isUri] = location === 'mcp' ? ['/', true] : [sep, false];
@@ -92,7 +92,7 @@ function outerOf({ root, directory, location }: Skill, byDirectory: ReadonlyMap<
   for (let level = 0; end >= root.length && level < MAX_SEGMENTS; level++) {
     const outer = byDirectory.get(directory.slice(0, end));
     const path = directory.slice(end + 1);
-    if (outer?.skill.root === root) return { outer, path: isUri ? `/${path}` : uriOf('', path.replaceAll(sep, '/')) };
+    if (outer) return { outer, path: isUri ? `/${path}` : uriOf('', path.replaceAll(sep, '/')) };
     end = directory.lastIndexOf(separator, end - 1);
   }
   return undefined;

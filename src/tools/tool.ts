@@ -71,6 +71,22 @@ export function withSkill<T>(names: Names, name: string, use: (listed: ListedSki
   return found.kind === 'found' ? use(found.listed) : failure(whyNot(name, found, names));
 }
 
+/** One line per item, up to MAX_LINES, and how many more there are. */
+export function linesFor<T>(items: readonly T[], lineFor: (item: T) => string): readonly string[] {
+  const rest = items.length - MAX_LINES;
+  return [...items.slice(0, MAX_LINES).map(lineFor), ...(rest > 0 ? [`… and ${rest} more`] : [])];
+}
+
+/** The name that loads the skill, and its description. */
+export function skillLine({ id, skill }: ListedSkill): string {
+  return `- ${id}: ${shorten(visibleLine(skill.description), MAX_ABOUT)}`;
+}
+
+// --- internal ---
+
+/** Codex asks its user for approval unless all of these are given. */
+const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
 /** Why a name loads no skill, and what to do about it. */
 function whyNot(name: string, found: Exclude<Resolution, { kind: 'found' }>, { visible }: Names): string {
   const subject = `Skill '${echo(name)}'`;
@@ -87,19 +103,3 @@ function whyNot(name: string, found: Exclude<Resolution, { kind: 'found' }>, { v
     'Use the exact skill name (case-insensitive) to load a skill.',
   ].join('\n\n');
 }
-
-/** One line per item, up to MAX_LINES, and how many more there are. */
-export function linesFor<T>(items: readonly T[], lineFor: (item: T) => string): readonly string[] {
-  const rest = items.length - MAX_LINES;
-  return [...items.slice(0, MAX_LINES).map(lineFor), ...(rest > 0 ? [`… and ${rest} more`] : [])];
-}
-
-/** The name that loads the skill, and its description. */
-export function skillLine({ id, skill }: ListedSkill): string {
-  return `- ${id}: ${shorten(visibleLine(skill.description), MAX_ABOUT)}`;
-}
-
-// --- internal ---
-
-/** Codex asks its user for approval unless all of these are given. */
-const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
