@@ -16,7 +16,7 @@ export interface Skillwire extends Pick<Server, 'registry' | 'status'> {
   handle(session: Session, text: string, exchange: Exchange): Promise<void>;
   /** Serves one client until its input ends or `stop` fires, then closes. */
   serveStdio(pipes: Pick<StdioOptions, 'input' | 'output'>, stop?: AbortSignal): Promise<void>;
-  /** Serves many clients over HTTP until the result's `close` is called. */
+  /** Serves many clients over HTTP. The `close` of the result is that of all. */
   serveHttp(where?: ServeHttpOptions): Promise<Pick<Listening, 'url' | 'close'>>;
   /** Closes the transports after their last response; resolves when the upstream servers have ended. */
   close(): Promise<void>;
@@ -31,10 +31,11 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
   const settings = settingsFrom(options);
   const server = createServer(settings, [...(settings.hub ? [openHub(settings)] : []), ...settings.sources]);
   const { dispatcher, registry, status } = server;
-  const listening = new Set<Listening>();
+  const listening = new Set<Promise<Listening>>();
   const close = async () => {
     server.stop();
-    await Promise.all([...listening].map((one) => one.close()));
+    // One that could not listen has told its caller.
+    await Promise.allSettled([...listening].map(async (one) => (await one).close()));
     await server.close();
   };
   return {
@@ -46,17 +47,24 @@ export function createSkillwire(options: SkillwireOptions = {}): Skillwire {
       await server.close();
     },
     async serveHttp(where = {}) {
-      const { serveHttp } = await import('./transports/http/server.ts');
-      const one = await serveHttp(dispatcher, {
-        ...{ ...DEFAULT_ADDRESS, allowHosts: [], allowOrigins: [], noAuth: false, announce: 'http' },
+      const standard = {
+        ...DEFAULT_ADDRESS,
+        allowHosts: [],
+        allowOrigins: [],
+        noAuth: false,
+        announce: 'http',
+      } as const;
+      const options: HttpOptions = {
+        ...standard,
         ...where,
         isReady: () => registry.current() !== undefined,
         onFault: (error) => settings.log.error(`HTTP: ${stackOf(error)}`),
         lastMs: LAST_MS,
         onLast: server.stop,
-      });
+      };
+      const one = import('./transports/http/server.ts').then(({ serveHttp }) => serveHttp(dispatcher, options));
       listening.add(one);
-      return { url: one.url, close };
+      return { url: (await one).url, close };
     },
     close,
   };

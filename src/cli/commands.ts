@@ -11,6 +11,8 @@ import { flag, GENERAL_OPTIONS, type OptionTable, SERVE_WORDS, SKILL_OPTIONS, se
 import type { Values } from './parse.ts';
 import { libraryOptions } from './process.ts';
 
+const hostName = v.pipe(v.string(), v.regex(/^(?:[\w.-]+|\[?[\da-f:.]+\]?)$/i, 'must be a host name, without a port'));
+const webOrigin = v.pipe(v.string(), v.regex(/^[a-z][a-z\d+.-]*:\/\/[^/\s]+\/?$/i, 'must be like https://example.com'));
 const HTTP_OPTIONS = {
   transport: value(
     'stdio|http|sse',
@@ -19,8 +21,8 @@ const HTTP_OPTIONS = {
   ),
   host: value('HOST', 'Where http and sse listen.', v.optional(text, DEFAULT_ADDRESS.host)),
   port: value('N', 'Their port; 0 chooses a free one.', v.optional(wholeNumber(0, 65_535), DEFAULT_ADDRESS.port)),
-  'allow-host': value('H', 'Another host name of this server. Repeatable.', list(text)),
-  'allow-origin': value('O', 'A web origin whose pages may use the server. Repeatable.', list(text)),
+  'allow-host': value('H', 'Another host name of this server. Repeatable.', list(hostName)),
+  'allow-origin': value('O', 'A web origin whose pages may use the server. Repeatable.', list(webOrigin)),
   'no-auth': flag('Listen beyond this machine without a SKILLWIRE_TOKEN.'),
 } as const satisfies OptionTable;
 

@@ -30,12 +30,12 @@ export async function withView<T>(
   try {
     let snapshot = await skillwire.registry.ready();
     if (values.hub) {
-      for (const end = Date.now() + patience; connecting().length > 0 && Date.now() < end; await delay(LOOK_MS))
-        log.info(
-          `waiting for ${connecting()
-            .map(({ name }) => name)
-            .join(', ')}`,
-        );
+      const end = Date.now() + patience;
+      while (connecting().length > 0 && Date.now() < end) {
+        const names = connecting().map(({ name }) => name);
+        progress.log.info(`waiting for ${names.join(', ')}`);
+        await delay(LOOK_MS);
+      }
       snapshot = await skillwire.registry.refresh('servers');
     }
     return await look({ snapshot, servers: skillwire.status() });

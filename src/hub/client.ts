@@ -30,18 +30,19 @@ import { openStdio } from './stdio.ts';
 /** Rejects with an Error that is for people, and may hold secrets; then no process, socket or timer is left. */
 export async function openClient(target: ActiveTarget, context: ClientContext): Promise<UpstreamClient> {
   context.cancellation?.throwIfAborted();
-  const isLegacy = target.kind === 'sse' || exitingTargets.has(target);
+  const isLegacy = target.kind === 'sse' || legacyTargets.has(target);
   const client = new UpstreamClient((owner) => connect(target, owner, context), context);
   try {
     await client.shakeHands(isLegacy);
+    if (client.agreement.dialect.confirmation !== undefined) legacyTargets.add(target);
     return client;
   } catch (error) {
     const isExit = target.kind === 'stdio' && client.end.aborted;
     await client.close();
     if (context.cancellation?.aborted) throw error;
     // Some servers exit at a request that they do not know. It is remembered, so that the next attempt is one start.
-    if (isExit) exitingTargets.add(target);
-    else exitingTargets.delete(target);
+    if (isExit) legacyTargets.add(target);
+    else legacyTargets.delete(target);
     if (isExit && !isLegacy) return openClient(target, context);
     // The statuses by which an older server shows that it has no streamable HTTP.
     const isOlder = error instanceof HttpError && [400, 404, 405].includes(error.status);
@@ -74,7 +75,7 @@ export class UpstreamClient {
     this.#connection = open({
       text: (text) => this.#receive(text),
       isPending: (id) => this.#pending.has(id),
-      lost: (error) => this.#loseAnswer(error),
+      dropped: (error) => this.#failDropped(error),
       closed: (error) => this.#lose(error),
       headers: () => (this.#agreement ? { [protocol.HEADERS.version]: this.#agreement.version } : {}),
       log: context.log,
@@ -93,7 +94,7 @@ export class UpstreamClient {
   async shakeHands(isLegacy: boolean): Promise<void> {
     const ask: Ask = (dialect, method, params, cancellation) =>
       this.#ask(dialect, method, params, { timeout: SETUP_MS, cancellation });
-    this.#agreement = await agree(ask, this.#context.client, isLegacy);
+    this.#agreement = await agree(ask, this.#context.identity, isLegacy);
     const { confirmation } = this.#agreement.dialect;
     // Over HTTP the next request has a connection of its own, and servers refuse one that comes before this.
     if (confirmation !== undefined) await this.#notify(confirmation);
@@ -104,15 +105,13 @@ export class UpstreamClient {
     for (let isAgain = false; ; isAgain = true) {
       const { agreement } = this;
       try {
-        const result = agreement.dialect.unseal(await this.#ask(agreement.dialect, method, params, options));
-        const { resultType = 'complete' } = result;
-        if (resultType === 'complete') return result;
-        throw new UpstreamError('the server asks for input, which is not passed on here');
+        return agreement.dialect.unseal(await this.#ask(agreement.dialect, method, params, options));
       } catch (error) {
         if (!(error instanceof SessionLost)) throw error;
         const isRenewed = agreement !== this.#agreement && !this.#renewal;
-        if (isAgain || !(isRenewed || (await this.#renew()))) throw error.cause;
-        // The server has not run it, so it is sent again, in the new session.
+        const isNew = isRenewed || (await this.#renew());
+        // An answer to this very request may mean that the server has run it.
+        if (isAgain || !isNew || error.isAnswer) throw error.cause;
       }
     }
   }
@@ -189,8 +188,11 @@ export class UpstreamClient {
     for (const id of [...this.#pending.keys()]) this.#take(id)?.reject(this.end.reason);
   }
 
-  /** Nobody knows whose answer it was, unless there is but one. With several, one will run into its timeout. */
-  #loseAnswer(error: Error): void {
+  /**
+   * A message was dropped that may have been the response to any request in flight. A single one fails now; of several,
+   * nobody knows which, and the right one runs into its timeout.
+   */
+  #failDropped(error: Error): void {
     const [id, ...others] = [...this.#pending].flatMap(([one, { timer }]) => (timer ? [one] : []));
     if (others.length === 0) this.#take(id)?.reject(error);
     this.#context.log(error.message);
@@ -199,7 +201,7 @@ export class UpstreamClient {
   /** Opens another session, once for all that ask for it. False when the server knows the one that we have. */
   #renew(): Promise<boolean> {
     const open = async () => {
-      // The refusal may have been about one message alone. A second one shows it.
+      // The refusal may concern this message alone. When a ping is refused too, the session is gone.
       const { dialect } = this.agreement;
       const ping = this.#ask(dialect, dialect.pingMethod, {}, { timeout: REPLY_MS });
       if (!((await ping.catch((error: unknown) => error)) instanceof SessionLost)) return false;
@@ -237,7 +239,7 @@ export class UpstreamClient {
   }
 
   #handle(message: Message): void {
-    if (message.kind === 'invalid') this.#take(message.id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
+    if (message.kind === 'invalid') this.#settleInvalid(message.id);
     else if (message.kind === 'response') this.#settle(message);
     else if (message.kind === 'request') void this.#reply(message.id, message.method);
     else if (message.method === 'notifications/progress') this.#progress(message.params);
@@ -249,11 +251,20 @@ export class UpstreamClient {
 
   #settle({ id, outcome }: Message & { kind: 'response' }): void {
     const pending = this.#take(id);
-    if (!pending) this.#context.log('a response to no request was dropped');
+    // The server could not read a request of ours, and does not know which.
+    if (id === null && 'error' in outcome) this.#failDropped(new UpstreamError(outcome.error.message));
+    else if (!pending) this.#context.log('a response to no request was dropped');
     else if ('error' in outcome)
       pending.reject(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
     else if (isObject(outcome.result)) pending.resolve(outcome.result);
     else pending.reject(new UpstreamError('the answer is not an object'));
+  }
+
+  /** The message is not quoted: it may hold part of a secret, which would not be found. */
+  #settleInvalid(id: Id | null): void {
+    if (id !== null) this.#take(id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
+    // Where each request has a response of its own, that shows whether it was answered.
+    else if (!this.#connection.drop) this.#failDropped(new UpstreamError('a message that is not JSON-RPC was dropped'));
   }
 
   /** Progress that was not asked for does not prolong a request. */
@@ -287,8 +298,8 @@ interface Pending {
 
 type OnNotification = (method: string, params: Params) => void;
 
-/** Processes that have ended during a handshake: they are sent `initialize` at once. */
-const exitingTargets = new WeakSet<ActiveTarget>();
+/** They spoke the legacy dialect, or exited during a handshake: they are sent `initialize` at once, until that fails. */
+const legacyTargets = new WeakSet<ActiveTarget>();
 
 function connect(target: ActiveTarget, owner: ConnectionOwner, { env, hops }: ClientContext): Connection {
   if (target.kind === 'stdio') return openStdio(target, owner, env, hops);

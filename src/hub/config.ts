@@ -82,9 +82,12 @@ export function chooseEntries(
   function add({ written, entry, from, origin }: WrittenEntry): void {
     const name = servedName(written);
     if (configs.has(name)) throw new Error(`another server is called ${name} already`);
-    const refused = origin === 'untrusted' && inactive(name, from, origin, `${UNTRUSTED}. ${HOW_TO_TRUST}`);
-    const config = refused || configOf(name, entry, from, variables);
-    if (origin === 'given' && isSelf(config.target, address)) return;
+    const isRefused = origin === 'untrusted';
+    const config = isRefused
+      ? inactive(name, from, origin, `${UNTRUSTED}. ${HOW_TO_TRUST}`)
+      : configOf(name, entry, from, variables);
+    // Files of other hosts start this program. Our own address may stand in any file, and a hub must not connect to itself.
+    if ((origin === 'given' || config.target.kind !== 'stdio') && isSelf(config.target, address)) return;
     configs.set(name, config);
     if (config.target.kind === 'none' && config.target.state === 'failed') throw new Error(config.target.reason);
   }

@@ -1,6 +1,6 @@
 /**
  * A connection to one upstream server: what every transport promises (stdio.ts, http.ts, sse.ts), and what a call says
- * about itself on every layer (item, upstream, client, connection).
+ * about itself on every layer (item, upstream, client, connection), in one record.
  * Leaves alone: JSON-RPC (client.ts), protocol versions (dialects.ts).
  */
 import timers from 'node:timers/promises';
@@ -26,7 +26,7 @@ export interface ClientContext {
   /** The environment of this program: a child process gets some of it. */
   readonly env: Environment;
   /** What servers are told about us. */
-  readonly client: Client;
+  readonly identity: Client;
   /** `SKILLWIRE_HOPS` of child processes. */
   readonly hops: number;
   /** Ends the client, also while it is being opened. */
@@ -47,8 +47,8 @@ export interface OutgoingMessage {
 
 export interface Connection {
   /**
-   * Settles when the message is in the pipe, or the server has accepted it, or later. Rejects when the message, or the
-   * response to it, was lost; the connection goes on.
+   * Settles when the message was given to the pipe; over HTTP, when the response to a request was read to its end, or that
+   * to another message has begun. Rejects when the message, or the response to it, was lost; the connection goes on.
    */
   send(message: OutgoingMessage): Promise<void>;
   /** The request is no longer waited for: closes its response. Undefined where requests have none of their own. */
@@ -69,7 +69,7 @@ export interface ConnectionOwner {
   /** Whether the request still waits for its response. */
   isPending(id: Id): boolean;
   /** A message was dropped, which may have been the response to any request. */
-  lost(error: Error): void;
+  dropped(error: Error): void;
   /** The connection has ended by itself. */
   closed(error: Error): void;
   /** Of every HTTP request, as soon as the protocol version is known. */
@@ -113,13 +113,26 @@ export class UpstreamError extends Error {
 export class HttpError extends UpstreamError {
   readonly status: number;
   readonly rpc: RpcError | undefined;
+  /** The request that the body names. */
+  readonly id: Id | null;
 
-  constructor(status: number, message: string, rpc?: RpcError) {
+  constructor(status: number, message: string, rpc?: RpcError, id: Id | null = null) {
     super(message);
     this.status = status;
     this.rpc = rpc;
+    this.id = id;
   }
 }
 
-/** The server refused a message, perhaps as one of a session that it does not know. The cause is that error. */
-export class SessionLost extends UpstreamError {}
+/**
+ * The server refused a message, perhaps as one of a session that it does not know. The cause is that error. `isAnswer`: it
+ * names the request, so the server may have run it.
+ */
+export class SessionLost extends UpstreamError {
+  readonly isAnswer: boolean;
+
+  constructor(message: string, isAnswer: boolean, cause: Error) {
+    super(message, { cause });
+    this.isAnswer = isAnswer;
+  }
+}

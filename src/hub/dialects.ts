@@ -32,6 +32,7 @@ export interface Dialect {
   /** Closing the response cancels a request, where it has one of its own. */
   readonly cancelsByClosing: boolean;
   seal(params: Params): Params;
+  /** Throws for a result that cannot be passed on. */
   unseal(result: Params): Params;
   /** Over HTTP. `repeated`: arguments that a tool wants there. */
   headers(method: string, params: Params, repeated?: HeaderFields): HeaderFields;
@@ -60,12 +61,16 @@ export async function agree(ask: Ask, us: Client, isLegacy: boolean): Promise<Ag
     if (isLegacy) return await initialize(ask, us, signal);
     const discovered = discover(ask, us, signal).catch(() => undefined);
     const found = () => Promise.race([discovered, pause(SILENCE_MS, signal)]);
-    // A server that was only slow to start answers both, and those of the official SDK then speak as in the later one. The
-    // first answer counts where there is no other.
     const first = await found();
-    return (
-      first ?? (await initialize(ask, us, signal).catch(async (error) => (await found()) ?? Promise.reject(error)))
-    );
+    if (first) return first;
+    try {
+      // A server that was only slow to start answers both. Those of the official SDK then speak as in the later one.
+      return await initialize(ask, us, signal);
+    } catch (error) {
+      const late = await found();
+      if (late) return late;
+      throw error;
+    }
   } finally {
     chosen.abort();
   }
@@ -86,9 +91,9 @@ function modernDialect(version: string, us: Client): Dialect {
     }),
     unseal({ resultType, _meta, ...result }) {
       const { [META.server]: _server, ...meta } = metaOf({ _meta });
-      const kept = Object.keys(meta).length > 0 ? { ...result, _meta: meta } : result;
-      // A result that asks for input keeps its type, by which it is known.
-      return typeof resultType !== 'string' || resultType === 'complete' ? kept : { resultType, ...kept };
+      if (typeof resultType === 'string' && resultType !== 'complete')
+        throw new UpstreamError('the server asks for input, which is not passed on here');
+      return Object.keys(meta).length > 0 ? { ...result, _meta: meta } : result;
     },
     headers(method, params, repeated) {
       const name = params[NAME_PARAMS.get(method) ?? ''];

@@ -130,7 +130,10 @@ function check(entry: unknown): Entry {
   const parsed = v.safeParse(Entry, entry, { abortEarly: true });
   if (parsed.success) return parsed.output;
   const field = v.getDotPath(parsed.issues[0]);
-  throw new Error(field === null ? 'must be an object' : `${shorten(field, 100)} ${parsed.issues[0].message}`);
+  if (field === null) throw new Error('must be an object');
+  // A name that no header or variable has may be a header with its secret, written as one text.
+  const [shown = ''] = /^[\w.-]+$/.test(field) ? [field] : field.split('.', 1);
+  throw new Error(`${shorten(shown, 100)} ${parsed.issues[0].message}`);
 }
 
 function targetOf(entry: Entry, variables: Variables): Pick<UpstreamConfig, 'target' | 'secrets'> {
@@ -158,7 +161,12 @@ function targetOf(entry: Entry, variables: Variables): Pick<UpstreamConfig, 'tar
   const { username, password, searchParams } = url;
   const address = { url: url.href, headers };
   const target = type === 'sse' ? { kind: type, ...address } : { kind: 'http' as const, ...address, fallback: !type };
-  return { target, secrets: [...inserted, ...Object.values(headers), username, password, ...searchParams.values()] };
+  // As they stand in the URL, decoded, and in the header of Basic authentication.
+  const credentials = [username, password].map(decodeURIComponent);
+  const basic = username + password === '' ? '' : Buffer.from(credentials.join(':')).toString('base64');
+  const query = url.search.split('&').map((part) => part.replace(/^[^=]*=/, ''));
+  const inUrl = [username, password, ...credentials, basic, ...query, ...searchParams.values()];
+  return { target, secrets: [...inserted, ...Object.values(headers), ...inUrl] };
 }
 
 /** One pass. `inserted` takes the values of variables, which may be secret. Throws an Error that names field and variable. */

@@ -17,19 +17,24 @@ export const START: Position = { eventId: undefined, retry: BACKOFF_MS };
 
 /**
  * Reads until the stream ends or breaks, and tells where to go on. `receive` takes the data and the type of an event; the
- * type is `message` unless the stream names another. Throws an UpstreamError for an event over the limit: to go on would
- * bring the same event again.
+ * type is `message` unless the stream names another. `dropped`: an event over the limit is left out. Without it, that ends
+ * the reading with the error: a stream that is taken up again would bring the same event again.
  */
 export async function readEvents(
   stream: AsyncIterable<Uint8Array>,
   receive: (data: string, type: string) => void,
   from = START,
+  dropped: (error: UpstreamError) => void = fail,
   limit = MAX_LINE,
 ): Promise<Position> {
   const utf8 = new TextDecoder();
   let { eventId, retry } = from;
   let id = eventId;
-  let [line, type, data] = ['', '', ''];
+  let line = '';
+  let type = '';
+  let data = '';
+  /** The event that is being read is over the limit. */
+  let isDropped = false;
 
   function endLine(): void {
     const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
@@ -43,10 +48,20 @@ export async function readEvents(
   }
 
   function dispatch(): void {
-    const event = [data.slice(0, -1), type || 'message'] as const;
-    [eventId, data, type] = [id, '', ''];
+    const event = { text: data.slice(0, -1), type: type || 'message', isDropped };
+    eventId = id;
+    data = '';
+    type = '';
+    isDropped = false;
     // Servers send empty events to give a stream an id.
-    if (event[0] !== '') receive(...event);
+    if (event.text !== '' && !event.isDropped) receive(event.text, event.type);
+  }
+
+  function drop(): void {
+    if (!isDropped) dropped(new UpstreamError(`a message over ${limit} bytes was dropped`));
+    isDropped = true;
+    data = '';
+    line = ':'; // What follows in the line counts as a comment.
   }
 
   /** The LF of a CRLF that is cut in two does not end a second line. */
@@ -59,7 +74,7 @@ export async function readEvents(
       if (text !== '') endedByCr = text.endsWith('\r');
       pieces.forEach((piece, at) => {
         line += piece;
-        if (data.length + line.length > limit) throw new UpstreamError(`a message over ${limit} bytes was dropped`);
+        if (data.length + line.length > limit) drop();
         if (at < pieces.length - 1) endLine();
       });
     }
@@ -68,4 +83,10 @@ export async function readEvents(
     if (error instanceof UpstreamError) throw error;
   }
   return { eventId, retry };
+}
+
+// --- internal ---
+
+function fail(error: UpstreamError): never {
+  throw error;
 }

@@ -43,7 +43,7 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
   const exchanges = new Map<Id, AbortController>();
   let session: HeaderFields = {};
 
-  async function post({ text: body, method, headers }: OutgoingMessage, signal: AbortSignal) {
+  async function post({ text: body, id, method, headers }: OutgoingMessage, signal: AbortSignal) {
     const own = method === 'initialize' ? {} : session;
     const accept = `${JSON_TYPE}, ${EVENT_STREAM_TYPE}`;
     try {
@@ -53,7 +53,7 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
       const { status, message, rpc } = error;
       // The specification says 404 for a session that is unknown; many servers say 400. Either may be about the message.
       const isLost = HEADERS.session in own && (status === 404 || status === 400) && rpc?.code !== CODE.method;
-      if (isLost) throw new SessionLost(message, { cause: rpc ?? error });
+      if (isLost) throw new SessionLost(message, error.id !== null && error.id === id, rpc ?? error);
       // The status of a refused handshake may mean the older transport, whatever the body says.
       throw method === 'initialize' ? error : (rpc ?? error);
     }
@@ -185,7 +185,10 @@ function exchange(url: URL, { verb, headers, body, signal }: HttpRequest, option
     request.once('response', resolve);
     // A name with several addresses fails with one error for each, and with an empty message of its own.
     request.on('error', (error) => reject(error instanceof AggregateError ? error.errors[0] : error));
-    request.once('close', () => signal?.removeEventListener('abort', abort));
+    request.once('close', () => {
+      signal?.removeEventListener('abort', abort);
+      reject(new UpstreamError('the server closed the connection without a response'));
+    });
     if (signal?.aborted) abort();
     request.end(body);
   });
@@ -215,8 +218,8 @@ async function httpErrorOf(status: number, response: IncomingMessage): Promise<H
   const isRefusal = status === 401 || status === 403;
   const rpc = error && !isRefusal ? new RpcError(error.code, error.message, error.data) : undefined;
   const [place] = response.headers.location?.split('?', 1) ?? [];
-  const hint = isRefusal
-    ? ' (are the headers in its entry right?)'
-    : place && ` (it leads to ${place}: set that as its url)`;
-  return new HttpError(status, `HTTP ${status}${error ? `: ${error.message}` : ''}${hint ?? ''}`, rpc);
+  const redirection = place === undefined ? '' : ` (it leads to ${place}: set that as its url)`;
+  const hint = isRefusal ? ' (are the headers in its entry right?)' : redirection;
+  const id = message?.kind === 'response' ? message.id : null;
+  return new HttpError(status, `HTTP ${status}${error ? `: ${error.message}` : ''}${hint}`, rpc, id);
 }

@@ -32,8 +32,6 @@ export interface HubConfig {
   readonly home?: string;
   readonly log?: Log;
   readonly healthInterval?: number;
-  /** What servers are told about us. */
-  readonly client?: Client;
 }
 
 export interface HubTool {
@@ -59,9 +57,9 @@ export interface Hub {
   close(): Promise<void>;
 }
 
-export function createHub({ mcpServers, client = US, ...options }: HubConfig): Hub {
+export function createHub({ mcpServers, ...options }: HubConfig): Hub {
   const settings = settingsFrom({ env: ownEnvironment, ...options });
-  const { all, apply, settled, status, close } = createUpstreams(settings, client);
+  const { all, apply, settled, status, close } = createUpstreams(settings);
   return {
     connect() {
       const problems: Problem[] = [];
@@ -94,12 +92,12 @@ export function createHub({ mcpServers, client = US, ...options }: HubConfig): H
 
 export function createHubSource(settings: Settings): Source {
   let changed: (reason: string) => void = () => {};
-  const upstreams = createUpstreams(settings, US, (name) => {
+  let isFirst = true;
+  const upstreams = createUpstreams(settings, (name) => {
     // What changes before the first load is over is in it.
     if (!isFirst) changed(`server ${name}`);
   });
   const readFiles = createConfiguration(settings);
-  let isFirst = true;
   let last: Contribution = {};
   /** What `last` was made of. */
   let lastParts: readonly unknown[] = [];
@@ -129,11 +127,11 @@ export function createHubSource(settings: Settings): Source {
 
 // --- internal ---
 
-const US: Client = { name: 'skillwire', version: VERSION };
+const IDENTITY: Client = { name: 'skillwire', version: VERSION };
 
 /** `changed`: what the server of that name lists has changed. */
-function createUpstreams({ env, log, healthInterval }: Settings, client: Client, changed = (_name: string) => {}) {
-  const context: HubContext = { env, log, healthInterval, client, hops: hopsIn(env) + 1, changed };
+function createUpstreams({ env, log, healthInterval }: Settings, changed = (_name: string) => {}) {
+  const context: HubContext = { env, log, healthInterval, identity: IDENTITY, hops: hopsIn(env) + 1, changed };
   const running = new Map<string, Upstream>();
   /** By name, the end of the last one that was stopped. It comes after that of the one before. */
   const ended = new Map<string, Promise<void>>();

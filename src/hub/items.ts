@@ -20,15 +20,16 @@ export function contributionOf(upstreams: readonly Upstream[]): Contribution {
     upstreams.flatMap((upstream) => itemsOf(upstream).map((item) => make(upstream, item)));
   const templates = upstreams.flatMap((upstream) => {
     const listed = new Set(upstream.listing.resources.map(({ uri }) => uri));
-    return upstream.listing.templates.map((definition) => templateOf(upstream, definition, listed));
+    const kept = upstream.listing.templates.filter(({ name }) => upstream.keeps(name));
+    return kept.map((definition) => templateOf(upstream, definition, listed));
   });
   return {
     tools: each(({ listing }) => listing.tools, toolOf),
     prompts: each(({ listing }) => listing.prompts, promptOf),
-    resources: each(({ listing }) => listing.resources, resourceOf),
+    resources: each((one) => one.listing.resources.filter(({ name }) => one.keeps(name)), resourceOf),
     // The first that fits reads a URI, so the most specific comes first.
     templates: templates.sort((a, b) => startOf(b.definition).length - startOf(a.definition).length),
-    skills: each(({ listing }) => listing.skills, knownSkill),
+    skills: each((one) => one.listing.skills.filter(({ head }) => one.keeps(head.name)), knownSkill),
     awaited: upstreams.filter(({ isAwaited }) => isAwaited).map(({ config }) => config.name),
     problems: upstreams.flatMap(({ problems }) => problems),
   };
@@ -50,8 +51,8 @@ function passOn(
   subject: Params,
   headers?: HeaderFields,
 ): Promise<Params> {
-  // Progress has a token for each connection.
-  const { progressToken, ...meta } = protocol.metaOf(call.params);
+  // Progress has a token for each connection, and log messages are not passed.
+  const { progressToken, [protocol.META.logLevel]: _level, ...meta } = protocol.metaOf(call.params);
   const onProgress = (report: Params) => call.notify('notifications/progress', { ...report, progressToken });
   const options = {
     timeout: upstream.config.timeout,

@@ -39,7 +39,7 @@ export type ListOutcome =
 
 export interface ListOwner {
   publish(name: ListName, outcome: ListOutcome): void;
-  /** Whether the server's own filter lets a tool or prompt of that name through. */
+  /** Whether the filter of the server's entry lets an item of that name through. */
   keeps(name: string): boolean;
 }
 
@@ -147,7 +147,7 @@ async function requestList(
   const faults: string[] = [];
   const pace = createPacer();
   const deadline = performance.now() + limits.SETUP_MS;
-  // Pages count, and so does what is left out: otherwise a list of those would have no end.
+  // Items and pages, also those that are left out: a server that sends nothing else would keep us reading.
   let received = 0;
   let bytes = 0;
 
@@ -159,8 +159,8 @@ async function requestList(
       if (size > limits.MAX_ITEM_BYTES) throw new Error(`it is over ${limits.MAX_ITEM_BYTES} bytes`);
       const item = check(raw);
       const identity = visibleLine(String(raw[id]));
-      if (items.has(identity)) throw new Error('an earlier one has the same name');
-      // Tools and prompts have a name, and are filtered by it.
+      if (items.has(identity)) throw new Error(`an earlier one has the same ${id}`);
+      // What has no name as its identity is filtered when it is served (items.ts).
       if (item !== undefined && (id !== 'name' || keeps(identity))) items.set(identity, item);
     } catch (error) {
       const name = typeof raw[id] === 'string' ? echo(raw[id]) : '(without a name)';
@@ -168,6 +168,7 @@ async function requestList(
     }
   }
   let full: string | undefined;
+  const cursors = new Set<unknown>();
   for (let cursor: unknown; full === undefined; ) {
     const timeout = Math.max(1, Math.ceil(deadline - performance.now()));
     const result = await client.request(method, cursor === undefined ? {} : { cursor }, { timeout });
@@ -180,10 +181,13 @@ async function requestList(
       if (full !== undefined) break;
       received += 1;
       if (isObject(raw)) take(raw);
+      else faults.push(`${key}: an item is not an object, and is left out`);
     }
-    if (typeof result.nextCursor !== 'string') break;
-    if (result.nextCursor === cursor || received > limits.MAX_ITEMS) full ??= 'the pages have no end';
     cursor = result.nextCursor;
+    // Some servers end a list with an empty cursor.
+    if (typeof cursor !== 'string' || cursor === '') break;
+    if (cursors.has(cursor) || received > limits.MAX_ITEMS) full ??= 'the pages have no end';
+    cursors.add(cursor);
   }
   if (full !== undefined) faults.unshift(`${method}: ${full}; ${items.size} ${key} are served`);
   const more = faults.length - limits.MAX_FAULTS;
@@ -191,7 +195,7 @@ async function requestList(
   return { kind: 'listed', items: [...items.values()], faults };
 }
 
-/** What is done with items, here and in clients, is recursive. */
+/** Items are encoded and compared by recursive functions, here and in clients. */
 const isShallow = (value: unknown, levels: number): boolean =>
   typeof value !== 'object' ||
   value === null ||

@@ -2,7 +2,8 @@
  * The processes of stdio servers: how they are started, and that none of them is left.
  * Owns: command line, environment, process groups, the guard. Leaves alone: what goes through the pipes (stdio.ts).
  * Always true: a child gets nothing of our environment but what is named here; no shell reads what a configuration says,
- * except cmd.exe for a batch file, and that is escaped; a process group outlives us by a second or two, however we end.
+ * except cmd.exe for a batch file, and that is escaped; except on Windows, a process group outlives us by a second or two,
+ * however we end.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,7 +22,7 @@ export const HOPS_VARIABLE = 'SKILLWIRE_HOPS';
 
 /** Throws when no process can be made. A command that is not found is an `error` event of the child. */
 export function startProcess(target: StdioTarget, env: Environment, hops: number) {
-  const own = { ...inheritedFrom(env), ...target.env, [HOPS_VARIABLE]: String(hops) };
+  const own = { ...inheritedFrom(env, platform), ...target.env, [HOPS_VARIABLE]: String(hops) };
   const { command, args, verbatim } = commandLine(target, own, platform);
   const child = spawn(command, args, {
     cwd: target.cwd,
@@ -32,7 +33,7 @@ export function startProcess(target: StdioTarget, env: Environment, hops: number
     windowsVerbatimArguments: verbatim,
   });
   const { pid } = child;
-  // Without a descriptor for the pipes, Node returns a child that has none, and an error that says the same.
+  // When no descriptor is left, Node returns a child without pipes and emits an error. This Error replaces both.
   if (!child.stdin || !child.stdout) {
     child.on('error', () => {});
     throw new Error('there are no file descriptors left for it');
@@ -41,23 +42,28 @@ export function startProcess(target: StdioTarget, env: Environment, hops: number
     child.once('exit', () => done());
     child.once('error', () => done());
   });
-  if (pid !== undefined) guard(groups.add(pid));
+  if (pid !== undefined) {
+    groups.add(pid);
+    guard(groups);
+  }
   return {
     child,
     /** Closes its stdin; SIGTERM follows, and SIGKILL, for its whole group. Settles when that is done. */
     async end(): Promise<void> {
       child.stdin.end();
-      const late = new AbortController();
-      await Promise.race([exited, delay(EXIT_MS, undefined, late).catch(() => {})]);
-      late.abort();
+      const waiting = new AbortController();
+      await Promise.race([exited, delay(EXIT_MS, undefined, { signal: waiting.signal }).catch(() => {})]);
+      waiting.abort();
       if (pid !== undefined) await endGroup(pid, own);
     },
   };
 }
 
 /** The variables of ours that a child gets: our environment may hold the secrets of other programs. */
-export const inheritedFrom = (env: Environment): Environment =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name)));
+export function inheritedFrom(env: Environment, system: string): Environment {
+  const isGiven = (name: string) => INHERITED.test(name) || (system === 'win32' && WINDOWS.test(name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isGiven(name)));
+}
 
 /**
  * A command with a slash is a path from the working directory; any other is looked up in PATH. `verbatim`: the arguments
@@ -77,10 +83,10 @@ export function commandLine({ command, args, cwd }: StdioTarget, env: Environmen
 
 // --- internal ---
 
-// Paths and language, proxies, and what no program of Windows starts without.
-const INHERITED = new RegExp(
-  '^(PATH|HOME|LANG|LANGUAGE|LC_.*|(HTTP|HTTPS|NO|ALL|FTP)_PROXY' +
-    '|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|TEMP|TMP' +
+const INHERITED = /^(PATH|HOME|LANG|LANGUAGE|LC_.*|(HTTP|HTTPS|NO|ALL|FTP)_PROXY)$/i;
+// What no program of Windows starts without.
+const WINDOWS = new RegExp(
+  '^(PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|TEMP|TMP' +
     '|PROGRAMDATA|PROGRAMFILES|PROGRAMFILES\\(X86\\)|PROCESSOR_ARCHITECTURE)$',
   'i',
 );
@@ -142,8 +148,11 @@ function startShell(): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell, servers still end when we end in an orderly manner.
+  // Without a shell, servers still end when we end in an orderly manner. The next server starts another one.
   started.on('error', () => {});
+  started.once('exit', () => {
+    if (shell === started) shell = undefined;
+  });
   started.stdin?.on('error', () => {});
   return started;
 }

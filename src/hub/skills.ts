@@ -2,8 +2,8 @@
  * Skills of upstream servers (the Skills extension) as skills of the catalogue.
  * Owns: which entries of `skills/list` are valid, reading files and checking them against their digests. Leaves alone:
  * names and URIs, which are made as for any other skill (skills/names.ts, skills/uris.ts).
- * Always true: a file is read only when it is asked for; bytes of another size or digest than its server says at that
- * moment are never served; every file of an entry is inside the directory of its skill.
+ * Always true: a file is read only when it is asked for; bytes of another size or digest than its server lists at that
+ * moment are never served (a "dynamic" skill lists none); every file of an entry is inside the directory of its skill.
  */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';

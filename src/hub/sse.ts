@@ -5,7 +5,7 @@
  */
 import { REPLY_MS } from '../limits.ts';
 import { type Connection, type ConnectionOwner, UpstreamError } from './connection.ts';
-import { readEvents } from './event-stream.ts';
+import { readEvents, START } from './event-stream.ts';
 import { createHttp, discard, type HttpTarget } from './http.ts';
 
 export function openSse(target: HttpTarget, owner: ConnectionOwner): Connection {
@@ -16,13 +16,15 @@ export function openSse(target: HttpTarget, owner: ConnectionOwner): Connection 
   });
 
   async function read(found: (address: URL) => void): Promise<never> {
-    await readEvents(await http.openStream({}), (data, type) => {
+    const receive = (data: string, type: string) => {
       if (type !== 'endpoint') return owner.text(data);
       const named = URL.canParse(data, target.url) ? new URL(data, target.url) : undefined;
       // Only the configuration decides who gets our messages.
       if (named?.origin === new URL(target.url).origin) found(named);
       else throw new UpstreamError('the server names an address of another origin');
-    });
+    };
+    // There is no other stream for what comes after an event that is too long.
+    await readEvents(await http.openStream({}), receive, START, owner.dropped);
     throw new UpstreamError('the server closed the stream');
   }
 

@@ -6,7 +6,7 @@
 import type { ChildProcessWithoutNullStreams as Child } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Environment } from '../config.ts';
-import { DRAIN_MS, MAX_PRINTED, MAX_PRINTED_LINES, MAX_STRANGE_LINES, MAX_UNREAD, TURN_BYTES } from '../limits.ts';
+import { DRAIN_MS, MAX_PRINTED, MAX_PRINTED_LINES, MAX_STRANGE_LINES, TURN_BYTES } from '../limits.ts';
 import { createLineSplitter, type LineEvents, MAX_LINE } from '../protocol/index.ts';
 import { type Connection, type ConnectionOwner, UpstreamError } from './connection.ts';
 import type { StdioTarget } from './entries.ts';
@@ -18,11 +18,11 @@ export function openStdio(target: StdioTarget, owner: ConnectionOwner, env: Envi
   const quotePrinted = readStderr(child.stderr, owner);
   readLines(child.stdout, MAX_LINE, {
     line: messagesOf(owner),
-    tooLong: (limit) => owner.lost(new UpstreamError(`a message over ${limit} bytes was dropped`)),
+    tooLong: (limit) => owner.dropped(new UpstreamError(`a message over ${limit} bytes was dropped`)),
     notText: () => owner.log('a line on its stdout is not UTF-8'),
   });
   void endOf(child, target).then((how) => owner.closed(new UpstreamError(how + quotePrinted())));
-  /** Messages of one turn leave in one write, which takes longer than all else that a call costs. */
+  /** Messages of one turn leave in one write, because a write costs more than the rest of a call. */
   let waiting = '';
   const write = () => {
     child.stdin.write(waiting);
@@ -30,8 +30,8 @@ export function openStdio(target: StdioTarget, owner: ConnectionOwner, env: Envi
   };
   return {
     async send({ text }) {
-      if (child.stdin.writableLength > MAX_UNREAD)
-        throw new UpstreamError(`the server does not read what it is sent (over ${MAX_UNREAD} bytes wait for it)`);
+      if (child.stdin.writableLength > MAX_LINE)
+        throw new UpstreamError(`the server does not read what it is sent (over ${MAX_LINE} bytes wait for it)`);
       if (waiting === '') queueMicrotask(write);
       waiting += `${text}\n`;
     },
@@ -66,7 +66,8 @@ function readStderr(stderr: Readable, owner: ConnectionOwner): () => string {
 
 /** Takes the lines of stdout, and passes on those that may be messages: many servers print logs there by mistake. */
 function messagesOf(owner: ConnectionOwner): (line: string) => void {
-  let [strange, hasSpoken] = [0, false];
+  let strange = 0;
+  let hasSpoken = false;
   return (line) => {
     // Without parsing it: to parse what is not JSON is slow.
     const isMessage = /^\s*[[{]/.test(line) && line.includes('"jsonrpc"');

@@ -2,11 +2,14 @@
  * One upstream server that is kept connected: its state, what it lists, and the requests to it.
  * Owns: when it is tried again, health checks, waiting for it. Leaves alone: one connection (client.ts), one list
  * (listing.ts), what is made of them for the catalogue (items.ts, skills.ts).
+ * Its states: connecting, then ready, then disconnected, then connecting again; after an attempt that failed it is failed,
+ * and then connecting again. A ready server whose tools can no longer be listed is failed too, until they can; it stays
+ * connected meanwhile.
  * Always true:
  * - it never gives up: every failure has a next attempt, with a growing backoff that starts anew after a minute of being ready;
  * - what was listed stays listed while the server is away; a server that was never ready lists nothing;
  * - a request waits for the attempt that is under way, and for nothing else; it reaches the server once at most;
- * - no text that leaves here holds a secret of the configuration.
+ * - no state, Problem or error message that leaves here holds a secret of the configuration; results pass through whole.
  */
 import * as limits from '../limits.ts';
 import { type Log, messageOf } from '../log.ts';
@@ -21,7 +24,7 @@ import { EMPTY_LISTING, keepListed, type Listing, type ListName, type ListOwner,
 import { createRedact } from './redact.ts';
 
 /** What all upstream servers of a hub share. */
-export interface HubContext extends Pick<ClientContext, 'env' | 'client' | 'hops'> {
+export interface HubContext extends Pick<ClientContext, 'env' | 'identity' | 'hops'> {
   readonly log: Log;
   /** Milliseconds between two pings of a server that runs no call. */
   readonly healthInterval: number;
@@ -29,7 +32,7 @@ export interface HubContext extends Pick<ClientContext, 'env' | 'client' | 'hops
   changed(name: string): void;
 }
 
-type Condition = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
+type State = Pick<UpstreamStatus, 'state' | 'reason' | 'nextAttempt'>;
 
 export class Upstream {
   readonly config: UpstreamConfig;
@@ -39,7 +42,7 @@ export class Upstream {
   readonly #faults = new Map<ListName, readonly string[]>();
   #listing = EMPTY_LISTING;
   #wasReady = false;
-  #condition: Condition = { state: 'connecting' };
+  #now: State = { state: 'connecting' };
   /** Undefined while it is away. */
   #client: UpstreamClient | undefined;
   /** The attempt to connect that is under way, or the last one: a client, or why there is none. */
@@ -51,8 +54,8 @@ export class Upstream {
   readonly #life = new AbortController();
   readonly #running: Promise<void>;
 
-  /** `free`: settles when the process that had this name before has ended. */
-  constructor(config: UpstreamConfig, context: HubContext, free: Promise<void> = Promise.resolve()) {
+  /** `previous`: settles when the server that had this name before has ended. */
+  constructor(config: UpstreamConfig, context: HubContext, previous: Promise<void> = Promise.resolve()) {
     const { target, secrets, filter } = config;
     this.config = config;
     this.#context = context;
@@ -61,15 +64,20 @@ export class Upstream {
     this.settled = new Promise((done) => {
       this.#settle = done;
     });
-    this.#running = target.kind === 'none' ? free : this.#stayConnected(target, free);
+    this.#running = target.kind === 'none' ? previous : this.#stayConnected(target, previous);
     if (target.kind !== 'none') return;
-    this.#condition = { state: target.state, reason: target.reason };
+    this.#now = { state: target.state, reason: target.reason };
     this.#settle();
   }
 
   /** What is served of it; the same object while nothing has changed. */
   get listing(): Listing {
     return this.#wasReady ? this.#listing : EMPTY_LISTING;
+  }
+
+  /** Whether the filter of its entry lets an item of that name through. */
+  keeps(name: string): boolean {
+    return this.#filter.keeps({ name, group: this.config.name, isUpstream: true });
   }
 
   /** It may list something some day, and has not yet. */
@@ -87,10 +95,8 @@ export class Upstream {
     const { name, from, target } = this.config;
     const counts = Object.entries(this.listing).map(([list, items]) => [list, items.length]);
     const { version: protocol, server } = this.#client?.agreement ?? {};
-    return {
-      ...{ name, from, transport: target.kind, ...this.#condition, protocol, server },
-      ...(Object.fromEntries(counts) as Record<ListName, number>),
-    };
+    const known = { name, from, transport: target.kind, ...this.#now, protocol, server };
+    return { ...known, ...(Object.fromEntries(counts) as Record<ListName, number>) };
   }
 
   /** Rejects with the server's RpcError, or with an UpstreamError whose message is for people and models. */
@@ -101,7 +107,8 @@ export class Upstream {
     try {
       return await this.#client.request(method, params, options);
     } catch (error) {
-      throw error instanceof RpcError ? error : new UpstreamError(this.#quote(messageOf(error)));
+      if (!(error instanceof RpcError)) throw new UpstreamError(this.#quote(messageOf(error)));
+      throw new RpcError(error.code, this.#redact(error.message), error.data);
     } finally {
       this.#callsInFlight -= 1;
     }
@@ -109,39 +116,42 @@ export class Upstream {
 
   /** Requests in flight fail. Settles when nothing is left. */
   async close(): Promise<void> {
+    this.#now = { state: 'disconnected', reason: 'it was stopped' };
     this.#life.abort();
     this.#settle();
     await this.#running;
   }
 
-  async #stayConnected(target: ActiveTarget, free: Promise<void>): Promise<void> {
-    const { env, client: us, hops, log } = this.#context;
+  async #stayConnected(target: ActiveTarget, previous: Promise<void>): Promise<void> {
+    const { env, identity, hops, log } = this.#context;
     const { signal } = this.#life;
     const note = (line: string) => log.debug(`[${this.config.name}] ${this.#redact(line)}`);
-    const context = { env, client: us, hops, cancellation: signal, log: note };
-    /** Nothing is left of the connection before: two processes at a time could disturb each other. */
-    let closed = free;
+    const context = { env, identity, hops, cancellation: signal, log: note };
+    /** Settles when the connection before is closed: two processes of one server could disturb each other. */
+    let closed = previous;
     for (let retries = 0; !signal.aborted; retries++) {
       this.#attempt = closed.then(() => openClient(target, context)).catch(messageOf);
-      this.#enter({ state: 'connecting', reason: this.#condition.reason });
+      this.#enter({ state: 'connecting', reason: this.#now.reason });
       const client = await this.#attempt;
       const isOpen = typeof client !== 'string';
-      const { readyFor, reason } = isOpen ? await this.#use(client) : { readyFor: 0, reason: client };
+      const { readyFor, reason } = isOpen ? await this.#serveUntilEnd(client) : { readyFor: undefined, reason: client };
       if (isOpen) closed = client.close();
       if (signal.aborted) break;
-      if (readyFor >= limits.MAX_BACKOFF_MS) retries = 0;
       // Only one that was ready is tried again at once.
-      if (readyFor === 0) retries = Math.max(retries, 1);
+      if (readyFor === undefined) retries = Math.max(retries, 1);
+      else if (readyFor >= limits.MAX_BACKOFF_MS) retries = 0;
       const wait = backoff(retries, Math.random());
-      this.#fail(readyFor > 0 ? 'disconnected' : 'failed', reason, wait);
-      // Without a pause there is no moment in which a call would not wait for the next attempt.
+      this.#fail(readyFor === undefined ? 'failed' : 'disconnected', reason, wait);
+      // At once means without a pause: a call that comes now must find the next attempt to wait for.
       if (wait > 0) await pause(wait, signal);
     }
     await closed;
   }
 
-  /** One connection from its handshake to its end. Never rejects. `readyFor`: milliseconds; 0 when it never was ready. */
-  async #use(client: UpstreamClient): Promise<{ readonly readyFor: number; readonly reason: string }> {
+  /** One connection from its handshake to its end. Never rejects. `readyFor`: milliseconds; undefined if it never was. */
+  async #serveUntilEnd(
+    client: UpstreamClient,
+  ): Promise<{ readonly readyFor: number | undefined; readonly reason: string }> {
     this.#client = client;
     const failure = await keepListed(client, this.#lists).then(() => undefined, messageOf);
     const isReady = failure === undefined && !client.end.aborted;
@@ -155,7 +165,7 @@ export class Upstream {
     this.#client = undefined;
     // The end of a connection says more than the request that failed by it.
     const reason = client.end.aborted ? messageOf(client.end.reason) : (trouble ?? '');
-    return { readyFor: isReady ? Math.max(1, performance.now() - since) : 0, reason };
+    return { readyFor: isReady ? performance.now() - since : undefined, reason };
   }
 
   /** Settles when the connection has ended, or the server does not answer a ping, with the reason. */
@@ -172,14 +182,14 @@ export class Upstream {
   }
 
   readonly #lists: ListOwner = {
-    keeps: (name) => this.#filter.keeps({ name, group: this.config.name, isUpstream: true }),
+    keeps: (name) => this.keeps(name),
     publish: (name, outcome) => {
-      const { state } = this.#condition;
+      const { state } = this.#now;
       const isTools = name === 'tools';
       if (outcome.kind === 'failed') {
         if (!isTools) this.#faults.set(name, [outcome.why]);
         // Before it is ready, the attempt as a whole fails.
-        else if (state === 'ready') this.#fail('failed', outcome.why, limits.RELIST_MS);
+        else if (state !== 'connecting') this.#fail('failed', outcome.why, limits.RELIST_MS);
         return;
       }
       const before = this.#listing;
@@ -195,11 +205,11 @@ export class Upstream {
     this.#enter({ state, reason: this.#quote(reason), nextAttempt: new Date(Date.now() + wait).toISOString() });
   }
 
-  #enter(condition: Condition): void {
-    const { state, reason } = condition;
+  #enter(next: State): void {
+    const { state, reason } = next;
     // While a server fails in the same way again and again, only the first time is logged for people.
-    const isNews = state === 'ready' || (state !== 'connecting' && reason !== this.#condition.reason);
-    this.#condition = condition;
+    const isNews = state === 'ready' || (state !== 'connecting' && reason !== this.#now.reason);
+    this.#now = next;
     const level = state === 'ready' ? 'info' : 'warn';
     this.#context.log[isNews ? level : 'debug'](`server ${this.config.name}: ${this.#describe()}`);
     if (state !== 'connecting') this.#settle();
@@ -207,7 +217,7 @@ export class Upstream {
 
   /** For people: "failed: exited with code 1; next attempt in 4 s". */
   #describe(): string {
-    const { state, reason, nextAttempt } = this.#condition;
+    const { state, reason, nextAttempt } = this.#now;
     if (state === 'ready') return `ready, with ${counted(this.listing.tools.length, 'tool')}`;
     const seconds = Math.max(0, Math.ceil((Date.parse(nextAttempt ?? '') - Date.now()) / 1000));
     const next = nextAttempt === undefined ? '' : `; next attempt in ${seconds} s`;

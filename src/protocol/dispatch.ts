@@ -18,6 +18,8 @@ export interface Incoming {
   readonly session: 'none' | 'new' | 'existing';
   /** The answer comes only when the call is over, and notifications before it. */
   readonly streams: boolean;
+  /** It has requests of which a transport runs only so many at once: all but open subscriptions. */
+  readonly isLimited: boolean;
   /** The headers it came with; undefined on a transport without headers. */
   readonly readHeader: ReadHeader | undefined;
 }
@@ -53,8 +55,9 @@ export function createDispatcher(eras: readonly Era[], onFault: (method: string,
       const isBatch = Array.isArray(decoded);
       const messages = isBatch ? decoded : [decoded];
       const items = messages.map((message) => ({ message, era: eraOf(message, readHeader) }));
-      const session = sessionFor(items, isBatch);
-      return { isBatch, items, session, streams: !isBatch && items.some(streams), readHeader };
+      const streams = !isBatch && items.some(isStream);
+      const isLimited = !streams && messages.some(({ kind }) => kind === 'request');
+      return { isBatch, items, session: sessionFor(items, isBatch), streams, isLimited, readHeader };
     },
     async answer(incoming, session, exchange) {
       const context: Context = { incoming, session, exchange, onFault };
@@ -92,7 +95,7 @@ function sessionFor(items: readonly Item[], isBatch: boolean): Incoming['session
 
 const opens = ({ message, era }: Item) => message.kind === 'request' && message.method === era.sessionOpener;
 
-const streams = ({ message, era }: Item) =>
+const isStream = ({ message, era }: Item) =>
   message.kind === 'request' && era.methods.get(message.method)?.streams === true;
 
 /** One message after the other, so that a batch has no more calls in flight than a single message. */

@@ -13,6 +13,7 @@ export const META = {
   capabilities: `${PREFIX}clientCapabilities`,
   client: `${PREFIX}clientInfo`,
   server: `${PREFIX}serverInfo`,
+  logLevel: `${PREFIX}logLevel`,
   subscription: `${PREFIX}subscriptionId`,
 } as const;
 

@@ -74,12 +74,12 @@ function createQueue(dispatcher: protocol.Dispatcher, input: Readable, output: W
   function take(text: string): void {
     const incoming = dispatcher.read(text);
     // A subscription stays open, and a notification may cancel what runs: neither takes a place or waits for one.
-    const isCounted = !incoming.streams && incoming.items.some(({ message }) => message.kind === 'request');
-    const turn = isCounted && !hasRoom() ? new Promise<void>((run) => waiting.push(run)) : undefined;
-    if (isCounted && !turn) running++;
+    const { isLimited } = incoming;
+    const turn = isLimited && !hasRoom() ? new Promise<void>((run) => waiting.push(run)) : undefined;
+    if (isLimited && !turn) running++;
     const done = dispatcher.answer(incoming, session, { reply, notify, turn }).then(() => {
       inFlight.delete(done);
-      if (isCounted) setImmediate(leave);
+      if (isLimited) setImmediate(leave);
     });
     inFlight.add(done);
   }

@@ -55,7 +55,7 @@ export function scriptTarget(onMessage: string, atStart = '') {
 
 export const contextWith = (more = {}) => ({
   env: process.env,
-  client: { name: 'test', version: '1' },
+  identity: { name: 'test', version: '1' },
   hops: 1,
   log: () => {},
   ...more,

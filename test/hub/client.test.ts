@@ -24,13 +24,14 @@ const SERVER = scriptTarget(
   'const seen = [];',
 );
 
-const ASKS = 'the server asks for input, which is not passed on here';
 const ANSWERS: readonly (readonly [what: string, answer: Params, outcome: object])[] = [
   ['a result', { result: { a: 1 } }, { a: 1 }],
   ['an error', { error: { code: -1, message: 'no', data: { why: 1 } } }, { code: -1, message: 'no', data: { why: 1 } }],
   ['no object', { result: 5 }, { message: 'the answer is not an object' }],
   ['neither', {}, { message: 'the answer is not JSON-RPC' }],
-  ['a question', { result: { resultType: 'input_required' } }, { message: ASKS }],
+  ['a type of its own', { result: { resultType: 'table' } }, { resultType: 'table' }],
+  ['no id', { id: null, error: { code: -32700, message: 'not read' } }, { message: 'not read' }],
+  ['no method, no id', { id: null }, { message: 'a message that is not JSON-RPC was dropped' }],
 ];
 test('a request is answered by what its server answers, and an error is an answer to a ping', async (t) => {
   const client = await connect(t, SERVER);

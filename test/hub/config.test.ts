@@ -44,9 +44,9 @@ for (const [name, text, what] of FAULTS)
     assert.match(problems[0]?.what ?? '', what);
   });
 
-test('an entry for skillwire itself is left out of --config files, and stays in our own', (t) => {
+test('an entry that starts skillwire is left out of --config files, and one with our own address out of any', (t) => {
   const [self, web] = [{ command: 'npx', args: ['-y', 'skillwire'] }, { url: 'http://localhost:3333/mcp' }];
   const files = { 'home/given.json': file({ self, web }), 'home/.kode.json': file({ ours: self, here: web }) };
   const { servers, problems } = look(makeTree(t, files), { configFiles: ['~/given.json'], address: '127.0.0.1:3333' });
-  assert.deepEqual([Object.keys(servers), problems], [['ours', 'here'], []]);
+  assert.deepEqual([Object.keys(servers), problems], [['ours'], []]);
 });

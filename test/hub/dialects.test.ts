@@ -85,4 +85,5 @@ test('each dialect adds to requests what its servers need, and removes what the 
   assert.deepEqual(old.headers('tools/call', params, { 'Mcp-Param-A': '1' }), {});
   const stamp = { resultType: 'complete', _meta: { [META.server]: US, own: 1 } };
   assert.deepEqual(modern.unseal({ content: [], ...stamp }), { content: [], _meta: { own: 1 } });
+  assert.throws(() => modern.unseal({ resultType: 'input_required' }), /asks for input, which is not passed on here/);
 });

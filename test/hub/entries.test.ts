@@ -48,6 +48,7 @@ const FAULTS: readonly (readonly [entry: unknown, reason: RegExp])[] = [
   [{ type: 'ws', url }, /^failed: type must be stdio, sse or http$/],
   [{ url: 'file:///etc/passwd' }, /^failed: url must be an http or https address$/],
   [{ url, headers: { 'Authorization: Bearer s3cr3t': '' } }, /^failed: headers has a name that is not/],
+  [{ url, headers: { 'Authorization: Bearer s3cr3t': null } }, /^failed: headers must be text$/],
   [{ command: 'x', timeout: 0 }, /^failed: timeout must be a whole number from 1 to 2147483647$/],
   [{ command: 'x', include: ['*'.repeat(5)] }, /^failed: include\.0 has a pattern with over 4 stars$/],
   [{ command: 'x', env: { A: 'b ${NONE}' } }, /^failed: env\.A: the variable NONE is not set$/],
@@ -70,9 +71,11 @@ test('an entry has its filter, its timeout, and its secrets: env, headers, varia
   const { filter, timeout, secrets } = read(entry);
   assert.deepEqual([filter, timeout], [{ include: [], exclude: ['a', 'b'] }, 300_000]);
   assert.deepEqual(secrets, ['s3cr3t', 'e']);
-  const remote = read({ url: 'http://me:pass@x/?key=k1', headers: { A: 'Bearer abc' }, timeout: 5 });
+  const remote = read({ url: 'http://me:p%40ss@x/?key=k%2f1', headers: { A: 'Bearer abc' }, timeout: 5 });
   assert.equal(remote.timeout, 5);
-  for (const secret of ['me', 'pass', 'k1', 'Bearer abc']) assert.ok(remote.secrets.includes(secret), secret);
+  const basic = Buffer.from('me:p@ss').toString('base64');
+  for (const secret of ['me', 'p@ss', 'p%40ss', basic, 'k/1', 'k%2f1', 'Bearer abc'])
+    assert.ok(remote.secrets.includes(secret), secret);
 });
 
 test('colons, slashes and blanks in a server name become dashes; other names are kept or refused', () => {

@@ -11,11 +11,21 @@ async function* chunks(bytes: Buffer, length: number) {
 async function read(text: string, cut: number) {
   const seen: unknown[] = [];
   const receive = (data: string, type: string) => void seen.push(`${type}=${data}`);
-  const position = await readEvents(chunks(Buffer.from(text), cut), receive, START, 100).catch(String);
+  const position = await readEvents(chunks(Buffer.from(text), cut), receive, START, undefined, 100).catch(String);
   return JSON.stringify(position) === JSON.stringify(START) ? seen : [...seen, position];
 }
 
 const TOO_LONG = 'UpstreamError: a message over 100 bytes was dropped';
+
+test('where an event that is too long does not end the reading, the next ones are read', async () => {
+  const text = `data: a\n\n${`data: ${'x'.repeat(150)}\n`.repeat(3)}\ndata: b\n\n`;
+  for (const cut of [1, 7, 1000]) {
+    const seen: string[] = [];
+    const note = (one: unknown) => void seen.push(String(one));
+    await readEvents(chunks(Buffer.from(text), cut), note, START, note, 100);
+    assert.deepEqual(seen, ['a', TOO_LONG, 'b']);
+  }
+});
 
 test('an event stream reads the same however it is cut, in time linear in its bytes', async () => {
   const rows: readonly (readonly [text: string, seen: readonly unknown[]])[] = [

@@ -117,6 +117,21 @@ for (const status of [404, 400])
     await assert.rejects(client.ping(1000), /forgotten our session, and opens no other: HTTP 40\d: no such session/);
   });
 
+test('an answer that names its request may mean that it ran: it is not sent again, and the next has a new session', async (t) => {
+  let current = 'session-1';
+  let runs = 0;
+  const { call } = await start(t, ({ method, headers, id, json }) => {
+    const isOld = method !== 'initialize' && method !== 'server/discover' && headers['mcp-session-id'] !== current;
+    if (isOld) return json(404, { id: null, error: { code: -32001, message: 'no such session' } });
+    if (method !== 'tools/call' || ++runs > 1) return false;
+    current = 'session-2';
+    return json(400, { id, error: { code: -32000, message: 'it went wrong' } });
+  });
+  await assert.rejects(call(), { code: -32000, message: 'it went wrong' });
+  assert.equal(runs, 1);
+  assert.deepEqual([await call(), runs], [DONE, 2]);
+});
+
 test('a modern call repeats arguments in headers, and is cancelled by the end of its response', async (t) => {
   const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
   const about: About = ({ method, id, json }) => method === 'tools/call' || json(200, { id, result });

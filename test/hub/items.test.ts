@@ -18,6 +18,7 @@ function serve(name: string, listing: Partial<Listing>, result: unknown = {}) {
   const asked: Asked[] = [];
   const upstream = {
     ...{ config: { name, timeout: 7 }, listing: { ...EMPTY_LISTING, ...listing }, isAwaited: false, problems: [] },
+    keeps: (item: string) => !item.startsWith('hidden'),
     async request(...all: Asked) {
       asked.push(all);
       if (result instanceof Error) throw result;
@@ -80,6 +81,8 @@ test('a URI is read by the template with the longest literal start that fits, a 
   assert.deepEqual(servers, ['b', 'a', undefined]);
   // Otherwise a template would read what a filter hides.
   assert.equal(templates[1]?.matches('x://docs/one'), false);
+  const hidden = serve('c', { ...template('hidden:{x}'), resources: [{ uri: 'x:y', name: 'hidden' }] });
+  assert.deepEqual([hidden.templates, hidden.resources], [[], []]);
   await first('x://docs/two')?.read('x://docs/two', callOf().call);
   assert.deepEqual(b.asked[0]?.slice(0, 2), ['resources/read', { uri: 'x://docs/two' }]);
 });

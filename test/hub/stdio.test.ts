@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { StdioTarget } from '../../src/hub/entries.ts';
 import { openStdio } from '../../src/hub/stdio.ts';
-import { MAX_PRINTED_LINES, MAX_UNREAD } from '../../src/limits.ts';
+import { MAX_PRINTED_LINES } from '../../src/limits.ts';
 import { MAX_LINE } from '../../src/protocol/index.ts';
 import { command, eventually } from '../harness/connections.ts';
 
@@ -14,7 +14,7 @@ const node = (script: string) => command(process.execPath, ['-e', script]);
 function open(t: TestContext, target: StdioTarget) {
   const heard: string[] = [];
   const note = (what: string) => (said: string | Error) => void heard.push(`${what}: ${Object(said).message ?? said}`);
-  const reports = { text: note('text'), lost: note('lost'), closed: note('closed'), log: note('log') };
+  const reports = { text: note('text'), dropped: note('dropped'), closed: note('closed'), log: note('log') };
   const connection = openStdio(target, { ...reports, isPending: () => false, headers: () => ({}) }, process.env, 1);
   t.after(() => connection.close());
   return { connection, heard };
@@ -59,14 +59,14 @@ test('messages go both ways; lines that are none are skipped, and one too long i
   const messages = [1, 2].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"a"}`);
   for (const text of messages) await connection.send({ text });
   await eventually(() => heard.length === 4, 'both messages');
-  const dropped = `lost: a message over ${MAX_LINE} bytes was dropped`;
+  const dropped = `dropped: a message over ${MAX_LINE} bytes was dropped`;
   const texts = messages.map((text) => `text: ${text}`);
   assert.deepEqual(heard, ['log: prints lines on stdout that are not JSON-RPC', dropped, ...texts]);
 });
 
 test('a message to a server that has long stopped reading fails at once', async (t) => {
   const { connection } = open(t, node('setTimeout(() => {}, 3000)'));
-  void connection.send({ text: 'x'.repeat(2 * MAX_UNREAD) });
+  void connection.send({ text: 'x'.repeat(MAX_LINE + 2 ** 20) });
   // The write leaves at the end of the turn.
   await new Promise((done) => setImmediate(done));
   await assert.rejects(connection.send({ text: 'x' }), /the server does not read what it is sent/);

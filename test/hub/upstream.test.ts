@@ -15,8 +15,8 @@ function start(t: TestContext, entry: object, healthInterval = 30_000) {
   const changed = t.mock.fn();
   const log = createLog((line) => void lines.push(line), 'info');
   const config = configOf('up', entry, '/file', { env: process.env, workspaceFolder: '/', userHome: '/' });
-  const client = { name: 'test', version: '1' };
-  const upstream = new Upstream(config, { env: process.env, client, hops: 1, log, healthInterval, changed });
+  const identity = { name: 'test', version: '1' };
+  const upstream = new Upstream(config, { env: process.env, identity, hops: 1, log, healthInterval, changed });
   t.after(() => upstream.close());
   const reached = (state: string) => eventually(() => upstream.status().state === state, state);
   return { upstream, lines, changed, reached, call: () => upstream.request('tools/call', { name: 'one' }, OPTIONS) };

@@ -7,7 +7,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as limits from '../../limits.ts';
 import { type Dispatcher, EncodedReply, encode, errorReply, internalError } from '../../protocol/index.ts';
@@ -32,7 +32,6 @@ export interface HttpOptions extends AccessOptions {
 
 export interface Listening {
   readonly url: string;
-  readonly port: number;
   /** Answers the requests in flight, ends every stream, and settles when the last connection is closed. */
   close(): Promise<void>;
 }
@@ -55,11 +54,20 @@ export async function serveHttp(dispatcher: Dispatcher, options: HttpOptions): P
     connectionsCheckingInterval: limits.REQUEST_CHECK_MS,
     keepAliveTimeout: limits.IDLE_CONNECTION_MS,
   });
+  /** For each connection, how many requests are behind the one that it is busy with. */
+  const behind = new WeakMap<Socket, number>();
   server.on('request', (request, response) => {
-    // A request behind another one on its connection waits: Node tells no response before its turn that the
-    // connection is lost.
-    if (response.socket !== null) void respond(request, response);
-    else response.once('socket', () => void respond(request, response));
+    const { socket } = request;
+    if (response.socket !== null) return void respond(request, response);
+    // It waits for its turn: before that its response has no socket, and would not notice that the connection is lost.
+    const count = (behind.get(socket) ?? 0) + 1;
+    behind.set(socket, count);
+    if (count >= limits.MAX_WAITING) socket.pause();
+    response.once('socket', () => {
+      behind.set(socket, (behind.get(socket) ?? 1) - 1);
+      socket.resume();
+      void respond(request, response);
+    });
   });
   await once(server.listen({ host, port: options.port }), 'listening').catch((error: Error) => {
     throw new Error(`cannot listen on ${host}:${options.port}: ${error.message}; choose another with --port or --host`);
@@ -85,7 +93,6 @@ export async function serveHttp(dispatcher: Dispatcher, options: HttpOptions): P
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${ANNOUNCED[options.announce]}`,
-    port,
     close: () => (closing ??= close()),
   };
 }

@@ -9,7 +9,7 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { KEEP_ALIVE_MS } from '../../limits.ts';
-import { createSession, type Dispatcher, type EncodedReply, HEADERS, LEGACY_VERSIONS } from '../../protocol/index.ts';
+import { type Dispatcher, type EncodedReply, HEADERS, LEGACY_VERSIONS } from '../../protocol/index.ts';
 import {
   acceptedBy,
   headerOf,
@@ -25,7 +25,7 @@ import { type EventStream, openEventStream } from './streams.ts';
 
 /** `openOlder`: takes a GET without a session, by which clients of the older transport begin. */
 export function createStreamable(dispatcher: Dispatcher, openOlder: RequestHandler) {
-  const table = createSessionTable();
+  const table = createSessionTable<HttpSession>();
 
   const post: RequestHandler = async (request, response) => {
     const text = await readBody(request);
@@ -33,16 +33,19 @@ export function createStreamable(dispatcher: Dispatcher, openOlder: RequestHandl
     if (!accepted.json && !accepted.events) throw new Refusal(406, 'Accept allows neither JSON nor an event stream');
     const incoming = dispatcher.read(text, (name) => headerOf(request, name));
     if (incoming.streams && !accepted.events) throw new Refusal(406, STREAM_NEEDED);
-    const opened = incoming.session === 'new' ? createHttpSession() : undefined;
-    const { session } = opened ?? (incoming.session === 'none' ? standAlone(response) : find(request));
+    const httpSession = incoming.session === 'existing' ? find(request) : createHttpSession();
+    const { id, session } = httpSession;
+    // After a response that was sent whole there is nothing to cancel, and cancelling takes as long as a small call.
+    if (incoming.session === 'none') response.on('close', () => response.writableFinished || session.end());
     const answer = createAnswer(response, accepted);
     const reply = (encoded: EncodedReply) => {
       // Only a session whose handshake succeeded is kept.
-      if (!opened || !session.handshake) return answer.reply(encoded);
-      table.add(opened);
-      answer.reply(encoded, { [HEADERS.session]: opened.id });
+      if (incoming.session !== 'new' || !session.handshake) return answer.reply(encoded);
+      table.add(httpSession);
+      answer.reply(encoded, { [HEADERS.session]: id });
     };
-    await dispatcher.answer(incoming, session, { reply, notify: answer.notify });
+    const { notify } = answer;
+    await httpSession.inTurn(incoming, (turn) => dispatcher.answer(incoming, session, { reply, notify, turn }));
     answer.finish();
   };
 
@@ -85,14 +88,6 @@ function sessionIdOf(request: IncomingMessage): string | undefined {
   if (version !== undefined && !LEGACY_VERSIONS.includes(version))
     throw new Refusal(400, 'this MCP-Protocol-Version has neither sessions nor GET streams');
   return headerOf(request, HEADERS.session);
-}
-
-/** For a message that stands alone: its notifications leave on its own response, so its session sends nothing else. */
-function standAlone(response: ServerResponse) {
-  const session = createSession(() => {});
-  // After a response that was sent whole there is nothing to cancel, and cancelling takes as long as a small call.
-  response.on('close', () => response.writableFinished || session.end());
-  return { session };
 }
 
 /** JSON, or an event stream that ends with the reply, when something comes before the reply or the reply takes long. */

@@ -52,21 +52,21 @@ test('health is the state and nothing else: 503 before it is ready and while it 
 });
 
 test('closing takes no longer than it may, whatever a peer does', async (t) => {
-  const { url, called, close, port } = await startHttp(t, { lastMs: 100 });
+  const { url, called, close } = await startHttp(t, { lastMs: 100 });
   const lost = assert.rejects(ask(url, modern('wait')), /socket hang up|ECONNRESET/);
   await called();
-  const half = connect(port, '127.0.0.1').on('error', () => {});
+  const half = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
   half.write(post('Content-Length: 9', '{'));
   await close();
   await lost;
 });
 
 test('requests behind another on one connection wait for their turn, and never run when it is lost', async (t) => {
-  const { port, called, url } = await startHttp(t);
+  const { called, url } = await startHttp(t);
   const { headers = {}, body } = modern('wait');
   const content = JSON.stringify(body);
   const lines = Object.entries({ ...headers, 'content-length': content.length }).map((line) => line.join(': '));
-  const socket = connect(port, '127.0.0.1').resume();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
   socket.write(post(lines.join('\r\n'), content).repeat(3));
   (await called()).answer('first');
   const second = await called();
