@@ -30,12 +30,13 @@ export const patterns = v.pipe(
     v.pipe(
       v.string(),
       v.maxLength(MAX_PATTERN, `has a pattern of over ${MAX_PATTERN} characters`),
-      v.check((one) => one.split('*').length - 1 <= MAX_STARS, `has a pattern with over ${MAX_STARS} stars`),
+      v.check((one) => one.split(/[*{]/).length <= MAX_STARS + 1, `has a pattern of over ${MAX_STARS} stars or braces`),
     ),
   ),
 );
 
-const TOOLS = ['skill', 'list', 'search', 'read'] as const;
+/** A tool without required arguments is first: some clients call the first one to see whether the server works. */
+export const TOOLS = ['list', 'skill', 'search', 'read'] as const;
 const path = v.pipe(text, v.transform(resolve));
 const anObject = <T>() => v.custom<T>((one) => typeof one === 'object' && one !== null, 'must be an object');
 

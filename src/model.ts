@@ -112,12 +112,10 @@ export interface ToolView {
 }
 
 export interface Prompt extends Item {
-  /** The result of `prompts/get`. */
   get(call: Call): object | Promise<object>;
 }
 
 export interface Resource extends Item<{ uri: string }> {
-  /** The result of `resources/read`. */
   read(call: Call): object | Promise<object>;
 }
 

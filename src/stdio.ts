@@ -16,9 +16,9 @@ import { VERSION } from './version.ts';
 const TITLE = 'skillwire-stdio: every agent skill on this machine behind one MCP server, on stdin and stdout.';
 
 void runProgram(() => {
-  const { given, words } = parseArguments(process.argv.slice(2), STDIO_OPTIONS);
+  const { given, words, rest } = parseArguments(process.argv.slice(2), STDIO_OPTIONS);
   const values = checkedValues(given, STDIO_OPTIONS);
-  const wrong = words.find((word, at) => at > 0 || !SERVE_WORDS.includes(word));
+  const wrong = [...words, ...rest].find((word, at) => at > 0 || !SERVE_WORDS.includes(word));
   if (wrong !== undefined) throw new UsageError(`unexpected argument "${wrong}"`);
   if (!values.help && !values.version) return serve(values);
   process.stdout.write(values.help ? `${TITLE}\n\n${optionsHelp(STDIO_OPTIONS)}\n` : `${VERSION}\n`);

@@ -137,7 +137,7 @@ test('no two exported types have one name', () => {
 
 // Without behaviour of their own, or only with what the tests in program/ show of the whole.
 const UNTESTED =
-  /^src\/(?:model|limits|version|index|cli|stdio|server|skillwire|tools\/index|protocol\/(?:index|errors)|cli\/(?:command|commands|help|list|options|output|process|search|show))\.ts$/;
+  /^src\/(?:model|limits|version|index|cli|stdio|server|skillwire|tools\/index|hub\/connection|protocol\/(?:index|errors)|cli\/(?:command|commands|help|list|options|output|process|search|show))\.ts$/;
 
 test('the test of src/a/b.ts is test/a/b.test.ts, and is there; what crosses rooms is in test/program/', () => {
   const names = readdirSync(join(TOP, 'test'), { recursive: true, encoding: 'utf8' });

@@ -41,18 +41,17 @@ export function createRegistry(sources: readonly Source[], settings: Settings): 
   const first = new Promise<Snapshot>((done) => void listeners.push(({ after }) => done(after)));
   let current: Snapshot | undefined;
   /** Everything that the current snapshot is made from. */
-  let madeFrom: readonly unknown[] = [];
+  let madeFrom: readonly Contribution[] = [];
 
   const refresh = oneAtATime(async (reason) => {
     const start = Date.now();
     const before = current;
     if (!before) settings.log.info('scanning skill directories');
     const contributions = await Promise.all(loaders.map((load) => load()));
-    const copies = settings.dedupe ? await findCopies(contributions, filter) : NO_COPIES;
-    const input = [...contributions, ...[...copies].flat()];
-    const isSame = input.length === madeFrom.length && input.every((one, at) => one === madeFrom[at]);
-    const after = before && isSame ? before : await buildSnapshot(contributions, filter, copies);
-    madeFrom = input;
+    const same = contributions.every((one, at) => one === madeFrom[at]) ? before : undefined;
+    const copies = settings.dedupe && !same ? await findCopies(contributions, filter) : NO_COPIES;
+    const after = same ?? (await buildSnapshot(contributions, filter, copies));
+    madeFrom = contributions;
     current = after;
     const milliseconds = Date.now() - start;
     for (const listener of listeners) listener({ reason, before, after, milliseconds });
@@ -71,7 +70,7 @@ export function createRegistry(sources: readonly Source[], settings: Settings): 
 
 const NO_COPIES: ReadonlyMap<Skill, Skill> = new Map();
 
-/** Who asks while a run is under way gets the next one: the first may have passed their change already. */
+/** Who asks during a run waits for the next one: this one may have passed the change already. */
 function oneAtATime<T>(run: (reason: string) => Promise<T>): (reason: string) => Promise<T> {
   /** The run under way, or the last one. Never rejects: a failure is for those who asked for that run. */
   let last: Promise<unknown> = Promise.resolve();

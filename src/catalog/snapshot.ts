@@ -51,8 +51,8 @@ export async function buildSnapshot(
 }
 
 /**
- * The skills of this machine that have the same name and the same files as one before them, byte for byte. Only among those
- * that the filter keeps: a skill that two providers share stays when a pattern leaves out one of them.
+ * The skills of this machine that have the same name and the same files as one before them, byte for byte, as of the last
+ * change of a SKILL.md. Only among those that the filter keeps: a copy stays when a pattern leaves out its original.
  */
 export async function findCopies(contributions: readonly Contribution[], filter: Filter) {
   const groups = new Map<string, Skill[]>();

@@ -68,11 +68,11 @@ export function checkText(bytes: Buffer, directory: string): readonly Finding[] 
   try {
     const keys = block.split('\n').map((line) => /^["']?([^"':]+)["']?[ \t]*:/.exec(line)?.[1]?.trim());
     const lineOf = (key: string) => first + Math.max(0, keys.indexOf(key));
-    return [...findings, ...checkFields(frontMatterOf(bytes), directory, lineOf)];
+    return [...findings, ...checkFields(frontMatterOf(bytes), head.name, directory, lineOf)];
   } catch {
     // Other clients might read another value than we do. What is wrong with name and description can be told all the same.
     const { name, description } = head;
-    return [...findings, ...checkFields({ name, description }, directory, () => first)];
+    return [...findings, ...checkFields({ name, description }, name, directory, () => first)];
   }
 }
 
@@ -110,19 +110,21 @@ function notText(value: unknown, most = Number.POSITIVE_INFINITY): string | unde
   return length > most ? `has ${length} characters, over ${most}` : undefined;
 }
 
-function checkFields(fields: Params, directory: string, lineOf: (key: string) => number): readonly Finding[] {
+/** `written`: the name as its author wrote it, where that is not text. */
+function checkFields(fields: Params, written: string, directory: string, lineOf: (key: string) => number) {
   const known = [...RULES.keys(), ...HOST_KEYS.split(' ')];
-  const findings = Object.entries(fields).flatMap(([key, value]): readonly Finding[] => {
+  const findings: Finding[] = Object.entries(fields).flatMap(([key, value]) => {
     const fault = RULES.get(key)?.(value);
     if (fault !== undefined) return [error(lineOf(key), `${key} ${fault}`)];
     if (known.includes(key)) return [];
     const hint = nearestOf(key, known) || '; keys of your own belong below metadata';
     return [warning(lineOf(key), `the specification has no key "${echo(key)}"${hint}`)];
   });
-  const name = `name "${echo(String(fields.name))}"`;
-  if (!VALID_NAME.test(String(fields.name)))
+  const text = typeof fields.name === 'string' ? fields.name : written;
+  const name = `name "${echo(text)}"`;
+  if (!VALID_NAME.test(text))
     findings.push(error(lineOf('name'), `${name} is not 1 to 64 lower-case letters, digits and single hyphens`));
-  if (fields.name !== directory)
+  if (text !== directory)
     findings.push(error(lineOf('name'), `${name} differs from its directory "${echo(directory)}"`));
   const description = String(fields.description);
   if (visible(description) !== description)

@@ -29,7 +29,7 @@ export const SKILL_OPTIONS = {
   'no-default-dirs': setting('scanDefaultDirs', 'Leave out ./skills and the well-known directories.'),
   'no-plugins': setting('skipPlugins', 'Leave out the skills of installed plugins.'),
   'plugins-file': setting('pluginsFile', 'Read installed plugins from here.', 'FILE'),
-  'plugins-root': setting('pluginsRoot', 'The directory that relative plugin paths start from.', 'DIR'),
+  'plugins-root': setting('pluginsRoot', 'Where plugins are: their file and relative paths.', 'DIR'),
   include: setting('include', 'Serve only what matches. Repeatable, comma separated.', 'P'),
   exclude: setting('exclude', 'Leave out what matches. Repeatable, comma separated.', 'P'),
   dedupe: setting('dedupe', 'Fold byte-identical copies of a skill into one.'),

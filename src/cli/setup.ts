@@ -102,6 +102,7 @@ function writeEntry(client: SetupClient, path: string, entry: ClientEntry): bool
   const isThere = fs.existsSync(path);
   // Where a link leads to is replaced, not the link.
   const file = isThere ? fs.realpathSync(path) : path;
+  if (isThere && !fs.statSync(file).isFile()) throw new Error('it is not a regular file');
   const before = isThere ? textOf(fs.readFileSync(file)) : '';
   if (before === undefined) throw new Error('it is not UTF-8');
   const after = withEntry(client, before, entry);

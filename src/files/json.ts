@@ -19,19 +19,21 @@ export function createJsonReader<T>(schema: v.GenericSchema<unknown, T>) {
   /** `version`: undefined when the file is read again next time. */
   const known = new Map<string, { version?: Version | undefined; value?: T | undefined; fault?: string }>();
 
-  const file = v.pipe(v.string(), v.parseJson(undefined, notJson), schema);
+  const fileText = v.pipe(v.string(), v.parseJson(undefined, notJson), schema);
 
   return (path: string, problems: Problem[]) => {
     let last = known.get(path) ?? {};
     const look = lookAt(path);
     if (!look || !last.version || !sameVersion(last.version, look)) {
+      let version: Version | undefined;
       try {
-        const { bytes, version } = readStable(path, MAX_JSON_BYTES, 'follow');
-        const value = v.parse(file, bytes.toString().replace(/^\ufeff/, ''), { message: said });
-        last = { version: changedWithin(version, RECENT_MS) ? undefined : version, value };
+        const read = readStable(path, MAX_JSON_BYTES, 'follow');
+        version = changedWithin(read.version, RECENT_MS) ? undefined : read.version;
+        const text = read.bytes.toString().replace(/^\ufeff/, '');
+        last = { version, value: v.parse(fileText, text, { message: messageFor }) };
       } catch (error) {
         const isMissing = error instanceof FileError && error.kind === 'missing';
-        last = isMissing ? {} : { value: last.value, fault: faultOf(error) };
+        last = isMissing ? {} : { version, value: last.value, fault: faultOf(error) };
       }
       known.set(path, last);
     }
@@ -43,7 +45,7 @@ export function createJsonReader<T>(schema: v.GenericSchema<unknown, T>) {
 // --- internal ---
 
 /** For schemas without a message of their own: that of the package would quote the value. */
-const said = ({ expected, received }: v.BaseIssue<unknown>) =>
+const messageFor = ({ expected, received }: v.BaseIssue<unknown>) =>
   received === 'undefined' ? 'is missing' : `must be ${expected}`;
 
 function faultOf(error: unknown): string {

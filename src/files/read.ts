@@ -3,7 +3,7 @@
  * Owns: opening safely, whether the bytes are of one version, what the system's errors mean.
  * Leaves alone: which files matter (skills/, hub/).
  * Always true: bytes are given only of regular files, only up to a limit, and only when all of them belong to one version;
- * anything else throws a FileError. Nothing here blocks.
+ * anything else throws a FileError; opening waits for no other program.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { sep } from 'node:path';
@@ -77,17 +77,18 @@ export function withFileErrors<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof FileError) throw error;
     const code = codeOf(error);
-    const kind = MISSING.includes(code) ? 'missing' : TRANSIENT.includes(code) ? 'changing' : 'unreadable';
-    throw new FileError(kind, messageOf(error));
+    if (MISSING.includes(code)) throw new FileError('missing', messageOf(error));
+    throw new FileError(TRANSIENT.includes(code) ? 'changing' : 'unreadable', messageOf(error));
   }
 }
+
+// These errors say nothing about the file.
+export const TRANSIENT: readonly string[] = ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR', 'ENOMEM'];
 
 // --- internal ---
 
 // The path does not exist, or cannot: it goes through a file, is too long, has a NUL, or its links lead in a circle.
 const MISSING = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE', 'ELOOP'];
-// These errors say nothing about the file.
-const TRANSIENT = ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR', 'ENOMEM'];
 
 function checkRegular(stats: Stats): void {
   if (stats.isDirectory()) throw new FileError('directory', 'it is a directory');

@@ -26,7 +26,7 @@ export function changedWithin({ ctimeMs }: Version, ms: number, now = Date.now()
   return Math.abs(now - ctimeMs) < ms;
 }
 
-/** Which file or directory it is, whatever it contains. With its birth: the number of a deleted one is used again. */
+/** Which file or directory it is, whatever it contains. With its time of birth: inode numbers of deleted ones are reused. */
 export const identityOf = ({ dev, ino, birthtimeMs }: Stats) => `${dev} ${ino} ${birthtimeMs}`;
 
 /** What the path leads to; undefined where that cannot be told. Who opens it gets the reason. */
@@ -41,12 +41,12 @@ export function lookAt(path: string): Stats | undefined {
 /** The native variant is one call; the other one looks at every directory of the path. */
 export const realPathOf = (path: string): string => realpathSync.native(path);
 
-/** The same where the path exists and may be resolved; else the path itself. For comparing. */
+/** The real path; the path itself where it does not exist or may not be resolved. For comparing. */
 export function realPathOrSame(path: string): string {
   try {
     return realPathOf(path);
   } catch {
-    return path; // What does not exist is the same as nothing else.
+    return path; // A path that does not exist equals no other.
   }
 }
 

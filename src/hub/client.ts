@@ -7,7 +7,7 @@
  *   it does not know the session, and never because the client or its connection has ended;
  * - a client that could not be opened, or has ended, leaves no process, socket or timer behind.
  */
-import { MAX_REPLIES, REPLY_MS, SETUP_MS } from '../limits.ts';
+import { BACKOFF_MS, MAX_BACKOFF_MS, MAX_REPLIES, REPLY_MS, SETUP_MS } from '../limits.ts';
 import { messageOf } from '../log.ts';
 import * as protocol from '../protocol/index.ts';
 import { type Id, isObject, type Message, type Params, RpcError } from '../protocol/index.ts';
@@ -17,7 +17,7 @@ import {
   type Connection,
   type ConnectionOwner,
   HttpError,
-  keepListening,
+  pause,
   SessionLost,
   UpstreamError,
 } from './connection.ts';
@@ -110,8 +110,8 @@ export class UpstreamClient {
         if (!(error instanceof SessionLost)) throw error;
         const isRenewed = agreement !== this.#agreement && !this.#renewal;
         const isNew = isRenewed || (await this.#renew());
-        // An answer to this very request may mean that the server has run it.
-        if (isAgain || !isNew || error.isAnswer) throw error.cause;
+        // An error that names the request is its answer: the server may have run it.
+        if (isAgain || !isNew || error.cause.id !== null) throw error.cause.rpc ?? error.cause;
       }
     }
   }
@@ -129,8 +129,19 @@ export class UpstreamClient {
     const { dialect, announced } = this.agreement;
     const { listenMethod } = dialect;
     const open = listenMethod ? () => this.#subscribe(listenMethod) : this.#connection.listen;
-    if (!open || announced.length === 0) return;
-    void keepListening(open, () => this.#reportLists(), this.#context.log, this.end);
+    if (open && announced.length > 0) void this.#keepListening(open);
+  }
+
+  /** Never rejects. The wait before another stream grows to the minute after which lists are requested anyway. */
+  async #keepListening(open: NonNullable<Connection['listen']>): Promise<void> {
+    for (let wait = BACKOFF_MS; !this.end.aborted; wait = Math.min(2 * wait, MAX_BACKOFF_MS)) {
+      const goesOn = await open(() => this.#reportLists()).catch((error: unknown) => {
+        if (!this.end.aborted) this.#context.log(`no notifications: ${messageOf(error)}`);
+        return true;
+      });
+      if (!goesOn) return;
+      await pause(wait, this.end);
+    }
   }
 
   async close(): Promise<void> {

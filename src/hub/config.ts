@@ -8,7 +8,7 @@
 import type { Settings } from '../config.ts';
 import { createJsonReader } from '../files/json.ts';
 import { realPathOrSame } from '../files/stat.ts';
-import { MAX_HOPS, MAX_SERVERS } from '../limits.ts';
+import { MAX_HOPS } from '../limits.ts';
 import { messageOf } from '../log.ts';
 import type { Problem } from '../model.ts';
 import { isObject } from '../protocol/index.ts';
@@ -41,11 +41,10 @@ export function createConfiguration(settings: Settings) {
     const servers = value.mcpServers ?? (origin === 'given' ? value.servers : {});
     if (!isObject(servers)) fault(servers === undefined ? 'has no mcpServers' : 'its mcpServers must be an object');
     const entries = Object.entries(isObject(servers) ? servers : {});
-    if (entries.length > MAX_SERVERS) fault(`has ${entries.length} servers; only the first ${MAX_SERVERS} count`);
     const isBarred = origin === 'project' && !trustProject && entries.length > 0 && !isTrusted(value, problems);
     if (isBarred) problems.push({ where: from, what: `its servers are ${UNTRUSTED}`, hint: HOW_TO_TRUST });
     const state = { from, origin: isBarred ? 'untrusted' : origin } as const;
-    return entries.slice(0, MAX_SERVERS).map(([written, entry]) => ({ written, entry, ...state }));
+    return entries.map(([written, entry]) => ({ written, entry, ...state }));
   }
 
   return () => {
@@ -82,10 +81,8 @@ export function chooseEntries(
   function add({ written, entry, from, origin }: WrittenEntry): void {
     const name = servedName(written);
     if (configs.has(name)) throw new Error(`another server is called ${name} already`);
-    const isRefused = origin === 'untrusted';
-    const config = isRefused
-      ? inactive(name, from, origin, `${UNTRUSTED}. ${HOW_TO_TRUST}`)
-      : configOf(name, entry, from, variables);
+    const isTrusted = origin !== 'untrusted';
+    const config = isTrusted ? configOf(name, entry, from, variables) : inactive(name, from, origin, WHY_UNTRUSTED);
     // Files of other hosts start this program. Our own address may stand in any file, and a hub must not connect to itself.
     if ((origin === 'given' || config.target.kind !== 'stdio') && isSelf(config.target, address)) return;
     configs.set(name, config);
@@ -110,4 +107,5 @@ export function hopsIn({ SKILLWIRE_HOPS: hops = '' }: Settings['env']): number {
 
 const UNTRUSTED = 'not started, because this project is not trusted';
 const HOW_TO_TRUST = 'Look at the file, then run: skillwire trust';
+const WHY_UNTRUSTED = `${UNTRUSTED}. ${HOW_TO_TRUST}`;
 const TOO_DEEP = `no server is started, because over ${MAX_HOPS} hubs run inside each other`;

@@ -5,8 +5,6 @@
  */
 import timers from 'node:timers/promises';
 import type { Environment } from '../config.ts';
-import { BACKOFF_MS, MAX_BACKOFF_MS } from '../limits.ts';
-import { messageOf } from '../log.ts';
 import type { Client, Id, Params, RpcError } from '../protocol/index.ts';
 
 export type HeaderFields = Readonly<Record<string, string>>;
@@ -82,26 +80,6 @@ export const pause = (ms: number, signal?: AbortSignal) =>
   timers.setTimeout(ms, undefined, { signal, ref: false }).catch(() => {});
 
 /**
- * Keeps the stream for notifications open until the signal fires, or the server has none. Never rejects. The wait before
- * another grows to the minute after which lists are requested anyway.
- */
-export async function keepListening(
-  listen: NonNullable<Connection['listen']>,
-  opened: () => void,
-  log: (line: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let wait = BACKOFF_MS; !signal.aborted; wait = Math.min(2 * wait, MAX_BACKOFF_MS)) {
-    const goesOn = await listen(opened).catch((error: unknown) => {
-      if (!signal.aborted) log(`no notifications: ${messageOf(error)}`);
-      return true;
-    });
-    if (!goesOn) return;
-    await pause(wait, signal);
-  }
-}
-
-/**
  * A failure that we found, not an error that the server sent. Its message is for people and models, and may quote the
  * server: whoever shows it removes the secrets first (redact.ts).
  */
@@ -109,11 +87,10 @@ export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 }
 
-/** The server responded with an HTTP error. `rpc`: the JSON-RPC error in the body, if there is one. */
+/** The server responded with an HTTP error. `rpc`: the JSON-RPC error in the body, if any; `id`: the request that it names. */
 export class HttpError extends UpstreamError {
   readonly status: number;
   readonly rpc: RpcError | undefined;
-  /** The request that the body names. */
   readonly id: Id | null;
 
   constructor(status: number, message: string, rpc?: RpcError, id: Id | null = null) {
@@ -124,15 +101,12 @@ export class HttpError extends UpstreamError {
   }
 }
 
-/**
- * The server refused a message, perhaps as one of a session that it does not know. The cause is that error. `isAnswer`: it
- * names the request, so the server may have run it.
- */
+/** The server refused a message, perhaps as one of a session that it does not know. */
 export class SessionLost extends UpstreamError {
-  readonly isAnswer: boolean;
+  override readonly cause: HttpError;
 
-  constructor(message: string, isAnswer: boolean, cause: Error) {
-    super(message, { cause });
-    this.isAnswer = isAnswer;
+  constructor(cause: HttpError) {
+    super(cause.message);
+    this.cause = cause;
   }
 }

@@ -63,14 +63,9 @@ export async function agree(ask: Ask, us: Client, isLegacy: boolean): Promise<Ag
     const found = () => Promise.race([discovered, pause(SILENCE_MS, signal)]);
     const first = await found();
     if (first) return first;
-    try {
-      // A server that was only slow to start answers both. Those of the official SDK then speak as in the later one.
-      return await initialize(ask, us, signal);
-    } catch (error) {
-      const late = await found();
-      if (late) return late;
-      throw error;
-    }
+    // A server that was only slow to start answers both. Those of the official SDK then speak as in the later one.
+    const refused = async (error: unknown) => (await found()) ?? Promise.reject(error);
+    return await initialize(ask, us, signal).catch(refused);
   } finally {
     chosen.abort();
   }

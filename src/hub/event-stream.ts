@@ -48,20 +48,12 @@ export async function readEvents(
   }
 
   function dispatch(): void {
-    const event = { text: data.slice(0, -1), type: type || 'message', isDropped };
     eventId = id;
+    // Servers send empty events, which end with a line break too, to give a stream an id.
+    if (data.length > 1 && !isDropped) receive(data.slice(0, -1), type || 'message');
     data = '';
     type = '';
     isDropped = false;
-    // Servers send empty events to give a stream an id.
-    if (event.text !== '' && !event.isDropped) receive(event.text, event.type);
-  }
-
-  function drop(): void {
-    if (!isDropped) dropped(new UpstreamError(`a message over ${limit} bytes was dropped`));
-    isDropped = true;
-    data = '';
-    line = ':'; // What follows in the line counts as a comment.
   }
 
   /** The LF of a CRLF that is cut in two does not end a second line. */
@@ -74,7 +66,12 @@ export async function readEvents(
       if (text !== '') endedByCr = text.endsWith('\r');
       pieces.forEach((piece, at) => {
         line += piece;
-        if (data.length + line.length > limit) drop();
+        if (data.length + line.length > limit) {
+          if (!isDropped) dropped(new UpstreamError(`a message over ${limit} bytes was dropped`));
+          isDropped = true;
+          data = '';
+          line = ':'; // What follows in the line counts as a comment.
+        }
         if (at < pieces.length - 1) endLine();
       });
     }

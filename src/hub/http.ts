@@ -43,17 +43,17 @@ export function openHttp(target: HttpTarget, owner: ConnectionOwner): Connection
   const exchanges = new Map<Id, AbortController>();
   let session: HeaderFields = {};
 
-  async function post({ text: body, id, method, headers }: OutgoingMessage, signal: AbortSignal) {
+  async function post({ text: body, method, headers }: OutgoingMessage, signal: AbortSignal) {
     const own = method === 'initialize' ? {} : session;
     const accept = `${JSON_TYPE}, ${EVENT_STREAM_TYPE}`;
     try {
       return await http.send({ verb: 'POST', headers: { ...headers, ...own, accept }, body, signal });
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      const { status, message, rpc } = error;
+      const { status, rpc } = error;
       // The specification says 404 for a session that is unknown; many servers say 400. Either may be about the message.
       const isLost = HEADERS.session in own && (status === 404 || status === 400) && rpc?.code !== CODE.method;
-      if (isLost) throw new SessionLost(message, error.id !== null && error.id === id, rpc ?? error);
+      if (isLost) throw new SessionLost(error);
       // The status of a refused handshake may mean the older transport, whatever the body says.
       throw method === 'initialize' ? error : (rpc ?? error);
     }

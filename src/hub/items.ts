@@ -5,14 +5,14 @@
  * Always true: a result is passed on whole, except for structure that the client's protocol version does not define.
  */
 import { messageOf } from '../log.ts';
-import type { Contribution, Prompt, Resource, Skill, Template, Tool, ToolResult } from '../model.ts';
+import type { Contribution, Prompt, Resource, Template, Tool, ToolResult } from '../model.ts';
 import * as protocol from '../protocol/index.ts';
 import { type Call, isObject, type Params, RpcError } from '../protocol/index.ts';
 import { visibleLine } from '../text.ts';
 import { type HeaderFields, UpstreamError } from './connection.ts';
 import type { ListedTool, PromptDefinition } from './definitions.ts';
 import { headersFor } from './param-headers.ts';
-import { skillOf, type UpstreamSkill } from './skills.ts';
+import { skillOf } from './skills.ts';
 import type { Upstream } from './upstream.ts';
 
 export function contributionOf(upstreams: readonly Upstream[]): Contribution {
@@ -29,7 +29,7 @@ export function contributionOf(upstreams: readonly Upstream[]): Contribution {
     resources: each((one) => one.listing.resources.filter(({ name }) => one.keeps(name)), resourceOf),
     // The first that fits reads a URI, so the most specific comes first.
     templates: templates.sort((a, b) => startOf(b.definition).length - startOf(a.definition).length),
-    skills: each((one) => one.listing.skills.filter(({ head }) => one.keeps(head.name)), knownSkill),
+    skills: each((one) => one.listing.skills.filter(({ head }) => one.keeps(head.name)), skillOf),
     awaited: upstreams.filter(({ isAwaited }) => isAwaited).map(({ config }) => config.name),
     problems: upstreams.flatMap(({ problems }) => problems),
   };
@@ -62,22 +62,19 @@ function passOn(
   };
   const params = Object.keys(meta).length > 0 ? { ...subject, _meta: meta } : subject;
   return upstream.request(method, params, options).catch((error: unknown) => {
-    const isOurs = error instanceof RpcError && CONNECTION_CODES.has(error.code);
-    throw isOurs ? new RpcError(protocol.CODE.internal, error.message, error.data) : error;
+    const code = error instanceof RpcError && OTHER_CODES.get(error.code);
+    throw code ? new RpcError(code, error.message, error.data) : error;
   });
 }
 
-/** A client would take these to be about its own connection with us. */
-const CONNECTION_CODES: ReadonlySet<number> = new Set(Object.values(protocol.MCP_CODE));
-
-/** An unchanged entry gives the same Skill, so that what is kept for it stays. */
-const skills = new WeakMap<UpstreamSkill, Skill>();
-
-function knownSkill(upstream: Upstream, entry: UpstreamSkill): Skill {
-  const skill = skills.get(entry) ?? skillOf(upstream, entry);
-  skills.set(entry, skill);
-  return skill;
-}
+/** Codes of servers for which a client gets another. */
+const OTHER_CODES: ReadonlyMap<number, number> = new Map([
+  // The modern era forbids them: a resource is missing; a person must open a URL first, which nobody is asked for here.
+  [-32002, protocol.CODE.params],
+  [-32042, protocol.CODE.internal],
+  // A client would take these to be about its own connection with us.
+  ...Object.values(protocol.MCP_CODE).map((code) => [code, protocol.CODE.internal] as const),
+]);
 
 function toolOf(upstream: Upstream, { definition, paramHeaders }: ListedTool): Tool {
   const name = publicName(upstream, definition.name);

@@ -4,7 +4,7 @@
  * (definitions.ts).
  * Always true: a schema is only read: no `$ref` is resolved and nothing is fetched.
  */
-import { encodeHeader, isObject, PARAM_HEADER_PREFIX, type Params } from '../protocol/index.ts';
+import { encodeHeader, isObject, type Params } from '../protocol/index.ts';
 import type { HeaderFields } from './connection.ts';
 
 /** An argument, by the names that lead to it, and its header. */
@@ -21,7 +21,7 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] {
     if (Array.isArray(schema)) for (const one of schema) visit(one, undefined);
     if (!isObject(schema)) return;
     if (Object.hasOwn(schema, ANNOTATION)) {
-      const header = PARAM_HEADER_PREFIX + nameIn(schema, path);
+      const header = `Mcp-Param-${nameIn(schema, path)}`;
       if (found.has(header.toLowerCase())) throw new Error(`${ANNOTATION}: ${header} is named twice`);
       found.set(header.toLowerCase(), { header, path: path ?? [] });
     }

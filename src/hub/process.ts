@@ -2,8 +2,7 @@
  * The processes of stdio servers: how they are started, and that none of them is left.
  * Owns: command line, environment, process groups, the guard. Leaves alone: what goes through the pipes (stdio.ts).
  * Always true: a child gets nothing of our environment but what is named here; no shell reads what a configuration says,
- * except cmd.exe for a batch file, and that is escaped; except on Windows, a process group outlives us by a second or two,
- * however we end.
+ * except cmd.exe for a batch file, and that is escaped; where there are process groups, none outlives us by over two seconds.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -42,10 +41,7 @@ export function startProcess(target: StdioTarget, env: Environment, hops: number
     child.once('exit', () => done());
     child.once('error', () => done());
   });
-  if (pid !== undefined) {
-    groups.add(pid);
-    guard(groups);
-  }
+  if (pid !== undefined) guard(groups.add(pid));
   return {
     child,
     /** Closes its stdin; SIGTERM follows, and SIGKILL, for its whole group. Settles when that is done. */
@@ -148,11 +144,8 @@ function startShell(): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell, servers still end when we end in an orderly manner. The next server starts another one.
+  // Without a shell, servers still end when we end in an orderly manner.
   started.on('error', () => {});
-  started.once('exit', () => {
-    if (shell === started) shell = undefined;
-  });
   started.stdin?.on('error', () => {});
   return started;
 }

@@ -6,7 +6,7 @@
 import type { ChildProcessWithoutNullStreams as Child } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Environment } from '../config.ts';
-import { DRAIN_MS, MAX_PRINTED, MAX_PRINTED_LINES, MAX_STRANGE_LINES, TURN_BYTES } from '../limits.ts';
+import { DRAIN_MS, MAX_PRINTED, MAX_PRINTED_LINES, TURN_BYTES } from '../limits.ts';
 import { createLineSplitter, type LineEvents, MAX_LINE } from '../protocol/index.ts';
 import { type Connection, type ConnectionOwner, UpstreamError } from './connection.ts';
 import type { StdioTarget } from './entries.ts';
@@ -66,19 +66,13 @@ function readStderr(stderr: Readable, owner: ConnectionOwner): () => string {
 
 /** Takes the lines of stdout, and passes on those that may be messages: many servers print logs there by mistake. */
 function messagesOf(owner: ConnectionOwner): (line: string) => void {
-  let strange = 0;
-  let hasSpoken = false;
+  let isReported = false;
   return (line) => {
     // Without parsing it: to parse what is not JSON is slow.
-    const isMessage = /^\s*[[{]/.test(line) && line.includes('"jsonrpc"');
-    hasSpoken ||= isMessage;
-    if (isMessage) return owner.text(line);
-    strange += 1;
+    if (/^\s*[[{]/.test(line) && line.includes('"jsonrpc"')) return owner.text(line);
     // Said once, and the line is not quoted: it may hold part of a secret, which would not be found.
-    if (strange === 1) owner.log('prints lines on stdout that are not JSON-RPC');
-    // Later the health check decides: a tool may print a long log.
-    if (strange === MAX_STRANGE_LINES && !hasSpoken)
-      owner.closed(new UpstreamError(`the server printed ${strange} lines that are not JSON-RPC`));
+    if (!isReported) owner.log('prints lines on stdout that are not JSON-RPC');
+    isReported = true;
   };
 }
 

@@ -2,9 +2,8 @@
  * One upstream server that is kept connected: its state, what it lists, and the requests to it.
  * Owns: when it is tried again, health checks, waiting for it. Leaves alone: one connection (client.ts), one list
  * (listing.ts), what is made of them for the catalogue (items.ts, skills.ts).
- * Its states: connecting, then ready, then disconnected, then connecting again; after an attempt that failed it is failed,
- * and then connecting again. A ready server whose tools can no longer be listed is failed too, until they can; it stays
- * connected meanwhile.
+ * Its states: connecting, ready, disconnected, and connecting again; after an attempt that failed, failed, and connecting
+ * again. One that is connected, and whose tools can no longer be listed, is failed too, until they can.
  * Always true:
  * - it never gives up: every failure has a next attempt, with a growing backoff that starts anew after a minute of being ready;
  * - what was listed stays listed while the server is away; a server that was never ready lists nothing;
@@ -149,9 +148,7 @@ export class Upstream {
   }
 
   /** One connection from its handshake to its end. Never rejects. `readyFor`: milliseconds; undefined if it never was. */
-  async #serveUntilEnd(
-    client: UpstreamClient,
-  ): Promise<{ readonly readyFor: number | undefined; readonly reason: string }> {
+  async #serveUntilEnd(client: UpstreamClient) {
     this.#client = client;
     const failure = await keepListed(client, this.#lists).then(() => undefined, messageOf);
     const isReady = failure === undefined && !client.end.aborted;

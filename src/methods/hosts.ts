@@ -25,15 +25,10 @@ export function createProfiles(options: Pick<Settings, 'names' | 'describe' | 'd
     budget: options.descriptionBudget ?? budget,
   });
   const unknown = profileFor({});
-  const rows = HOSTS.map(([start, host]) => [`${start} `, profileFor(host)] as const);
-  return (client) => {
-    // Clients change case and separators between releases.
-    const words = `${client?.name ?? ''} `
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, ' ')
-      .trimStart();
-    return rows.find(([start]) => words.startsWith(start))?.[1] ?? unknown;
-  };
+  // Clients change case and separators between releases.
+  const startOf = (words: string) => new RegExp(`^[^a-z0-9]*${words.replaceAll(' ', '[^a-z0-9]*')}(?![a-z0-9])`, 'i');
+  const rows = HOSTS.map(([words, host]) => [startOf(words), profileFor(host)] as const);
+  return (client) => rows.find(([start]) => start.test(client?.name ?? ''))?.[1] ?? unknown;
 }
 
 // --- internal ---
@@ -48,16 +43,17 @@ const SHORT: Host = { nameLimit: SHORT_NAME };
 /** By the words that the client's name begins with: many append a channel, a product or the name of a bridge. */
 const HOSTS: readonly (readonly [start: string, host: Host])[] = [
   ['claude code', { ...SAFE, budget: SMALL_BUDGET }], // cuts at 4096; older ones at 2048
-  ['claude ai', SAFE], // Claude Desktop and claude.ai
-  ['codex mcp client', SAFE],
-  ['cursor vscode', SHORT], // drops a tool when its server's and its own name have 60 together
+  ['claude', SAFE], // Claude Desktop and claude.ai
+  ['codex', SAFE],
+  ['cursor', SHORT], // drops a tool when its server's and its own name have 60 together
   ['visual studio code', SHORT], // with its prefix a name has at most 64
+  ['vscode', SHORT],
   ['code oss', SAFE],
-  ['copilot cli', SHORT], // prefixes a name, and puts a hyphen for what it does not take
+  ['copilot', SHORT], // prefixes a name, and puts a hyphen for what it does not take
   ['github copilot developer', SAFE],
   ['jetbrains', SAFE],
   ['xcode copilot xcode', SAFE],
-  ['gemini cli mcp client', SHORT], // cuts the middle out of prefixed names over 63
+  ['gemini', SHORT], // cuts the middle out of prefixed names over 63
   ['qwen', SHORT],
   ['opencode', SAFE],
   ['kilo', SAFE],

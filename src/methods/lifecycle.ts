@@ -16,12 +16,7 @@ export interface Introduction {
   readonly log: Log;
 }
 
-export function handshakeMethods({
-  server,
-  capabilities,
-  instructions,
-  log,
-}: Introduction): readonly protocol.Method[] {
+export function handshakeMethods({ server, capabilities, instructions, log }: Introduction) {
   const initialize: protocol.Method = {
     name: 'initialize',
     run({ protocolVersion: asked, clientInfo }, { session }) {
@@ -57,7 +52,7 @@ export const cancelled: protocol.NotificationHandler = {
 
 // --- internal ---
 
-/** The table of hosts has clients by these names (hosts.ts). */
+/** Shows a person the name by which the table in hosts.ts must have a client. */
 function clientLine({ client, version }: protocol.Peer): string {
   return `client: ${client ? echo(`${client.name} ${client.version}`) : 'without a name'}, protocol ${version}`;
 }

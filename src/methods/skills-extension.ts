@@ -19,7 +19,7 @@ import { cursorAfter, indexAfter, readMethod } from './lists.ts';
 import { lookFor, nothingAt, uriParam } from './resources.ts';
 
 /** Counts characters, not halves of surrogate pairs. */
-function textOf(name: string, most: number) {
+function boundedText(name: string, most: number) {
   const isWithin = (text: string) => text !== '' && [...text].length <= most;
   return v.pipe(v.string(`${name} is not text`), v.check(isWithin, `${name} is not 1 to ${most} characters`));
 }
@@ -30,8 +30,8 @@ const NAME = 'name is not 1 to 64 lower-case letters, digits and single hyphens'
 const Head = v.pipe(
   v.looseObject({
     name: v.pipe(v.string('name is not text'), v.regex(VALID_NAME, NAME)),
-    description: textOf('description', 1024),
-    compatibility: v.optional(textOf('compatibility', 500)),
+    description: boundedText('description', 1024),
+    compatibility: v.optional(boundedText('compatibility', 500)),
     metadata: v.optional(
       v.pipe(
         v.custom<Params>(isObject, 'metadata is not a map'),
@@ -95,7 +95,7 @@ async function readEntry(root: string, skill: Skill, call: Call) {
   return { uri: uriOf(root, 'SKILL.md'), frontmatter: head, resources };
 }
 
-/** Front matter is small and not deep: the scan has limits for both. */
+/** Front matter is small and not deep: skills/front-matter.ts has limits for both. */
 function hasInvisible(value: unknown): boolean {
   if (typeof value === 'string') return visible(value) !== value;
   if (typeof value !== 'object' || value === null) return false;

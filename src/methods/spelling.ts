@@ -2,7 +2,7 @@
  * Names of tools and prompts in the characters that every model API takes: `[A-Za-z0-9_-]`.
  * Owns: how a name is spelled, and which item a spelling means. Leaves alone: which client is shown which spelling
  * (hosts.ts).
- * Always true: equal sets of names have equal spellings; no name is spelled like another, whatever its author chose.
+ * Always true: equal sets of names have equal spellings; nobody can make a name that is spelled like another author's.
  */
 import { createHash } from 'node:crypto';
 import { SAFE_NAME, SHORT_NAME } from '../limits.ts';
@@ -38,8 +38,9 @@ export function createNameTable<T extends Tool | Prompt>(what: 'tool' | 'prompt'
     spell: (name, limit) => [...shown(limit)].find(([, { definition }]) => definition.name === name)?.[0],
     find(name, limit) {
       if (typeof name !== 'string') throw invalidParams(`name must be the name of a ${what}`);
-      const used = [limit, undefined, SAFE_NAME, SHORT_NAME] as const;
-      return shown(used.find((one) => shown(one).has(name))).get(name);
+      const inUse = [limit, undefined, SAFE_NAME, SHORT_NAME] as const;
+      for (const one of inUse) if (shown(one).has(name)) return shown(one).get(name);
+      return undefined;
     },
   };
 }

@@ -66,8 +66,8 @@ export function createDispatcher(eras: readonly Era[], onFault: (method: string,
         const reply = await (incoming.isBatch || !item ? answerBatch(context) : answerOne(item, context));
         if (reply) exchange.reply(reply);
       } catch (error) {
-        // Errors of methods are caught where they run; this one comes from a transport that cannot send.
-        onFault('a reply', error);
+        // Errors of methods are caught where they run; this one comes from a notification, or a transport that cannot send.
+        onFault('a message', error);
       }
     },
   };
@@ -120,11 +120,7 @@ function answerOne({ message, era }: Item, context: Context): Answer | Promise<A
   if (message.kind === 'invalid') return errorReply(message.id, message.error);
   // This server sends no requests to its clients, so a response belongs to nothing.
   if (message.kind === 'response') return undefined;
-  try {
-    era.notifications.get(message.method)?.run(message.params, context.session);
-  } catch (error) {
-    context.onFault(message.method, error);
-  }
+  era.notifications.get(message.method)?.run(message.params, context.session);
   return undefined;
 }
 
@@ -136,11 +132,7 @@ async function answerRequest(request: Request, era: Era, context: Context): Prom
   session.calls.set(id, controller);
   const isWanted = () => session.calls.get(id) === controller;
   const notify = (name: string, body: object) => {
-    try {
-      if (isWanted()) exchange.notify(encodeNotification(name, body));
-    } catch (error) {
-      onFault(name, error); // A method does not fail because its progress cannot be sent.
-    }
+    if (isWanted()) exchange.notify(encodeNotification(name, body));
   };
   try {
     if (exchange.turn) await exchange.turn;

@@ -16,7 +16,7 @@ export interface Call {
   readonly params: Params;
   readonly peer: Peer;
   readonly session: Session;
-  /** Fires when the client no longer wants the answer. Node makes a signal when it is asked for, in the time of a small call. */
+  /** Fires when the client no longer wants the answer. A function, as Node makes the signal at the first use, which is slow. */
   readonly cancellation: () => AbortSignal;
   /** Sends a notification that belongs to this call, before its answer; nothing once the call is cancelled. */
   readonly notify: (method: string, params: object) => void;
@@ -34,6 +34,7 @@ export interface Method {
 
 export interface NotificationHandler {
   readonly name: string;
+  /** Must not throw: nobody could be told. */
   run(params: Params, session: Session): void;
 }
 
@@ -53,7 +54,7 @@ export interface Era {
   open(request: Request, session: Session, readHeader: ReadHeader | undefined): Peer;
   /** The answer to a request, with the members that this era adds to its result. */
   seal(id: Id, result: object, method: Method): EncodedReply;
-  /** The answer to a request that failed. Upstream servers of the other era have codes that this one lacks. */
+  /** The answer to a request that failed. */
   sealError(id: Id, error: errors.RpcError): EncodedReply;
 }
 
@@ -115,10 +116,7 @@ export function modernEra(table: MethodTable, server: Client): Era {
       if (result instanceof EncodedResult) return encodeReply(id, result, ends.get(method));
       return encodeReply(id, { resultType, ...result, ...method.cache, _meta: { ...metaOf(result), ...stamp } });
     },
-    sealError(id, error) {
-      const { code, message, data, httpStatus } = error;
-      return errorReply(id, { code: RETIRED_CODES.get(code) ?? code, message, data }, httpStatus);
-    },
+    sealError: (id, error) => errorReply(id, error, error.httpStatus),
   };
 }
 
@@ -128,15 +126,6 @@ const [NEWEST_LEGACY = ''] = LEGACY_VERSIONS;
 // Only 2025-03-26 has them; 2024-11-05 does not mention them, and JSON-RPC itself allows them.
 const BATCHED: readonly string[] = ['2025-03-26', '2024-11-05'];
 const MODERN_ONLY: readonly string[] = ['server/discover', 'subscriptions/listen'];
-
-/**
- * Codes of legacy servers that the modern era forbids, and their replacements: a missing resource is a wrong
- * parameter; a URL that a person must open first is something that a modern client cannot be asked for here.
- */
-const RETIRED_CODES: ReadonlyMap<number, number> = new Map([
-  [-32002, errors.CODE.params],
-  [-32042, errors.CODE.internal],
-]);
 
 /** A legacy client that has not shaken hands. */
 const UNKNOWN_CLIENT: Peer = { client: undefined, version: undefined, anyStructure: false };

@@ -1,6 +1,6 @@
 /**
  * Every JSON-RPC error that this program answers with, behind a name.
- * Owns: codes and wording. Leaves alone: where they are thrown (anywhere) and caught (dispatch.ts, in one place).
+ * Owns: codes and wording. Leaves alone: where they are thrown (anywhere) and caught (dispatch.ts, around the method).
  * Always true: an error that refuses a message as a whole (its form, its envelope, its headers) has HTTP status 400.
  */
 

@@ -3,7 +3,7 @@
  * Owns: splitting, the limit per line, UTF-8. Leaves alone: what a line means.
  * Always true:
  * - a chunk may end in the middle of a character; lines end with LF or CRLF, and blank ones are dropped;
- * - the splitter holds at most `limit` bytes, whatever the other side sends.
+ * - the splitter holds at most `limit` bytes (half as much again while it grows), whatever the other side sends.
  */
 
 export interface LineEvents {

@@ -67,9 +67,10 @@ export const isObject = (value: unknown): value is Params =>
 function classify(value: unknown): Message {
   if (!isObject(value)) return invalid(null, 'a message is an object');
   const id = isId(value.id) ? value.id : null;
-  if (value.jsonrpc !== '2.0') return invalid(id, 'jsonrpc must be "2.0"');
+  // First, because a response is never answered, whatever is wrong with it.
   if (value.method === undefined && (value.result !== undefined || value.error !== undefined))
     return { kind: 'response', id, outcome: outcomeOf(value) };
+  if (value.jsonrpc !== '2.0') return invalid(id, 'jsonrpc must be "2.0"');
   if (typeof value.method !== 'string') return invalid(id, 'method must be text');
   if (value.id !== undefined && id === null) return invalid(null, 'id must be text or a whole number');
   const { method, params = {} } = value;

@@ -27,9 +27,6 @@ export const HEADERS = {
   name: 'mcp-name',
 } as const;
 
-/** What the name of a header that repeats a tool's argument begins with; the tool's schema has the rest. */
-export const PARAM_HEADER_PREFIX = 'Mcp-Param-';
-
 /** The parameter that the header `mcp-name` repeats, for the methods that have one. */
 export const NAME_PARAMS: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],

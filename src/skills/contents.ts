@@ -9,7 +9,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { extname, sep } from 'node:path';
 import { createPacer } from '../files/pace.ts';
 import { changing, FileError, readInside, resolveInside, withFileErrors } from '../files/read.ts';
-import { identityOf, isSkipped } from '../files/stat.ts';
+import { codeOf, identityOf, isSkipped } from '../files/stat.ts';
 import { MAX_DIRECTORIES, MAX_SKILL_FILES, MAX_SKILL_TOTAL } from '../limits.ts';
 import type { Manifest, SkillChild, SkillFiles } from '../model.ts';
 import { compare } from '../text.ts';
@@ -36,7 +36,8 @@ export class LocalFiles implements SkillFiles {
     const children: SkillChild[] = [];
     for (const name of withFileErrors(() => readdirSync(real)).sort(compare)) {
       await pace();
-      const child = isSkipped(name) ? undefined : this.#childAt(real, path === '' ? name : `${path}/${name}`, name);
+      if (isSkipped(name)) continue;
+      const child = withFileErrors(() => this.#childAt(real, path === '' ? name : `${path}/${name}`, name));
       if (child) children.push(child);
     }
     // The names must be those of the directory that was found, and not of one that took its place meanwhile.
@@ -84,13 +85,15 @@ export class LocalFiles implements SkillFiles {
 
   #childAt(parent: string, path: string, name: string): SkillChild | undefined {
     try {
-      const own = lstatSync(parent + sep + name);
-      if (own.isDirectory()) return { name, kind: 'directory' };
-      const stats = own.isSymbolicLink() ? resolveInside(this.#directory, path).stats : own;
+      const look = lstatSync(parent + sep + name);
+      if (look.isDirectory()) return { name, kind: 'directory' };
+      const stats = look.isSymbolicLink() ? resolveInside(this.#directory, path).stats : look;
       // A FIFO, a socket or a device has no content to serve.
       return stats.isFile() ? { name, kind: 'file', size: stats.size } : undefined;
-    } catch {
-      return undefined; // A link that leads out of the skill or nowhere, or what was just deleted: nothing to serve.
+    } catch (error) {
+      // A link that leads out of the skill or nowhere (a FileError), or what was just deleted: nothing to serve.
+      if (error instanceof FileError || codeOf(error) === 'ENOENT') return undefined;
+      throw error;
     }
   }
 }

@@ -110,7 +110,7 @@ function compile(text: string): Pattern {
 /** Names are not paths: a star also matches slashes and leading dots. An empty part, as in `claude:`, matches nothing. */
 function globOf(key: string): (text: string) => boolean {
   if (key === '') return () => false;
-  // Groups with a quantifier can take exponential time; braces do without them. So these are plain characters, as is `!`.
+  // Groups with a quantifier can take exponential time. Braces do without them, so these are plain characters, as is `!`.
   const plain = slashless(key).replace(/[()|+]/g, '\\$&');
   const matches = picomatch(plain, { dot: true, nonegate: true });
   return (text) => matches(slashless(text));

@@ -77,9 +77,10 @@ export function frontMatterOf(bytes: Buffer): Fields {
   const plain = bytes.toString('utf8', 0, end).replace(/^\ufeff|\r(?=\n)/g, '');
   if (!plain.startsWith(`---\n${block}---`)) throw refusal('is not enclosed in two lines of three dashes');
   if (/[\ufffd\ufdd0]/.test(block)) throw refusal('is not UTF-8');
-  // js-yaml reads a tab as indentation of no width, and merges keys at `<<`; other parsers do not.
-  if (/^ *\t+\S|(?:<<|__proto__)["']?[ \t]*:/m.test(block))
-    throw refusal('has a tab or a key that parsers read differently');
+  // js-yaml reads a tab as indentation of no width, makes texts of keys behind a question mark, merges keys at `<<`, and has
+  // types that YAML 1.2 lacks; other parsers do not.
+  if (/^ *\t+\S|^ *\?[ \t]|!!(?:set|omap|pairs)\b|(?:<<|__proto__)["']?[ \t]*:/m.test(block))
+    throw refusal('has a tab, a key or a type that parsers read differently');
   try {
     const { [MARK]: _end, ...fields } = parseBlock(block);
     // Aliases can make a small block a huge value; the result stays within a few times its size.
@@ -111,8 +112,8 @@ const TOO_BLANK = new RegExp(`(?<!\\s)\\s{${MAX_BLANK}}`);
 const MAX_VIEW = 2 * MAX_HEAD;
 // Every text matches these patterns in one way at most, or matching could take exponential time.
 const BREAK = '(?:\\r\\n|\\n|\\r(?!\\n))';
-// A line before the front matter: a comment, the opening of a code fence around the whole file, or blank.
-const BEFORE = `(?:<!--[^\\r\\n]{0,600}-->[ \\t]{0,80}|\`\`\`[a-z]{0,20}|[ \\t]{0,80})${BREAK}`;
+// What may stand before the front matter: comments, the opening of a code fence around the whole file, blank lines.
+const BEFORE = `(?:<!--(?:(?!-->)[\\s\\S]){0,2000}-->[ \\t]{0,80}|(?:\`{3,9}|~{3,9})[a-z]{0,20}|[ \\t]{0,80})${BREAK}`;
 const CLOSING = `(?:---|\\.\\.\\.)[ \\t]*(?:${BREAK}|$)`;
 /** For bytes. The groups: what is before the block, the block, and the closing line if there is one. */
 const HEAD = new RegExp(
@@ -134,6 +135,9 @@ const NUMBER =
 
 /** Throws when the block is not a mapping in YAML. */
 function parseBlock(block: string): Fields {
+  // js-yaml takes the text after a closed bracket for another key.
+  if (/^[^\s#:][^:\n]*:[ \t]+(?:\[[^\]\n]*\]|\{[^}\n]*\})[ \t]+[^\s#]/m.test(block))
+    throw new Error('text follows a bracket');
   // The package trims: the comment protects the indentation of the first line, the mark the line breaks at the end.
   const end = /[|>]\d?\+/.test(block) ? `${MARK}:\n` : '';
   const { attributes } = parse<unknown>(`---\n#\n${block.replace(NUMERIC, `$&${MARK}`)}${end}---\n`);
@@ -195,6 +199,7 @@ function jsonOf(value: unknown, room: { left: number }, depth: number): unknown 
 function scalarOf(marked: string): unknown {
   const text = marked.replaceAll(MARK, '');
   if (!marked.startsWith(MARK) || !NUMBER.test(text)) return text;
-  if (!Number.isFinite(Number(text))) throw new Error(`${text} is not a JSON number`);
+  const isExact = !/^[-+]?\d+$/.test(text) || Number.isSafeInteger(Number(text));
+  if (!Number.isFinite(Number(text)) || !isExact) throw new Error(`${text} is not a JSON number`);
   return Number(text);
 }

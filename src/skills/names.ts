@@ -26,7 +26,7 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   const entries = new Map<string, Entry>();
   const originalOf = (entry: Entry) => entries.get(copies.get(entry.skill)?.place ?? '') ?? entry;
   const { byId, claim, claimNumber } = createIds();
-  /** What a name means that is no full id. */
+  /** The skills that a bare or a short name can mean. */
   const byName = new Map<string, Set<Entry>>();
   const add = (key: string, skill: Skill, entry: Entry) => {
     const group = byName.get(key) ?? new Set();
@@ -34,11 +34,12 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
     const [first] = group;
     if (!first || isRival(first.skill, skill, entry)) group.add(originalOf(entry));
   };
-  /** Whether a name means this skill too: the first of each provider, which has the plain id; plugins only without those. */
+  /** Whether a name that means `first` means this skill too. Of a provider only the first skill, which has the plain id, can. */
   const isRival = (first: Skill, skill: Skill, entry: Entry) => {
+    // Plugins and upstream servers, only where no other skill has the name.
     if (!isOwn(first)) return !isOwn(skill);
     const hasPlainId = byId.get(nameKey(fullIdsOf(skill)[0])) === entry;
-    return isOwn(skill) && hasPlainId && !UNIVERSAL.includes(first.provider);
+    return isOwn(skill) && hasPlainId && !FIRST_MEANT.includes(first.provider);
   };
   for (const skill of skills) {
     await pace();
@@ -100,7 +101,7 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
 type Entry = { -readonly [Field in keyof ListedSkill]: ListedSkill[Field] };
 
 /** These belong to no particular agent, so a bare name means them first. */
-const UNIVERSAL = ['custom', 'agents'];
+const FIRST_MEANT = ['custom', 'agents'];
 
 /** Whether it is in a directory of the user or project, and not part of a plugin or an upstream server. */
 const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';

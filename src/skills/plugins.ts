@@ -33,8 +33,8 @@ export function createPluginFinder(settings: Settings): (problems: Problem[]) =>
       settingsFiles.flatMap((path) => Object.entries(readSettings(path, problems).value?.enabledPlugins ?? {})),
     );
     const installed = readInstalled(file, problems);
-    if (!installed.value && !installed.fault && settings.pluginsFile !== undefined)
-      problems.push({ where: file, what: 'the plugins file is missing', hint: 'Correct --plugins-file.' });
+    if (!installed.value && !installed.fault && (settings.pluginsFile ?? settings.pluginsRoot) !== undefined)
+      problems.push({ where: file, what: 'does not exist', hint: 'Correct --plugins-file or --plugins-root.' });
     return Object.entries(installed.value?.plugins ?? {}).flatMap(([id, value]) => {
       if (enabled.get(id) === false) return [];
       const report: Report = (what) => problems.push({ where: file, what: `plugin "${echo(id)}" ${what}`, hint: HINT });
@@ -134,8 +134,10 @@ function skillDirectories(path: string, named: readonly string[] | undefined, re
   if (named === undefined) return [{ directory: join(path, 'skills'), depth: 1 }];
   return named.flatMap((relative) => {
     const directory = resolve(path, relative);
-    if (isBelow(directory, path)) return [{ directory, depth: lookAt(join(directory, SKILL_FILE))?.isFile() ? 0 : 1 }];
-    report(`names skills outside itself: ${echo(relative)}`);
+    const isInside = isBelow(directory, path);
+    if (isInside && lookAt(directory)?.isDirectory())
+      return [{ directory, depth: lookAt(join(directory, SKILL_FILE))?.isFile() ? 0 : 1 }];
+    report(`names ${echo(relative)}, which is ${isInside ? 'no directory' : 'outside of it'}`);
     return [];
   });
 }

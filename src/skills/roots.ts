@@ -6,7 +6,8 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Settings } from '../config.ts';
-import { lookAt, realPathOrSame } from '../files/stat.ts';
+import { TRANSIENT } from '../files/read.ts';
+import { codeOf, isSkipped, lookAt, realPathOrSame } from '../files/stat.ts';
 import { MAX_DEPTH, MAX_NAME } from '../limits.ts';
 import type { Location, Plugin } from '../model.ts';
 import { compare, cut, visibleLine } from '../text.ts';
@@ -67,10 +68,10 @@ export function prefixOf(name: string): string {
 
 const UNIVERSAL = 'agents';
 
-// Searched whether or not the directory around them may be listed: that needs a right of its own.
+// Always tried: the directory around them may be closed to listing while they are open.
 const WELL_KNOWN = ['.agents', '.claude', '.codex'];
 
-/** Custom first, then universal, then by provider. */
+// Custom first, then universal, then by provider: an empty text and a blank come before any name.
 const rankOf = ({ location, provider }: Root) => (location === 'custom' ? '' : provider === UNIVERSAL ? ' ' : provider);
 
 function globalRoots(settings: Settings): readonly Root[] {
@@ -82,30 +83,29 @@ function globalRoots(settings: Settings): readonly Root[] {
   ]);
   return [
     ...dotDirectories(home).map((name) => rootAt(join(moved.get(name) ?? join(home, name), 'skills'), name, 'global')),
-    ...withSkills(config).map((name) => rootAt(join(config, name, 'skills'), name, 'global')),
+    ...withSkills(config, /^/).map((name) => rootAt(join(config, name, 'skills'), name, 'global')),
   ];
 }
 
 function rootAt(directory: string, name: string, location: Location): Root {
   const provider = prefixOf(name.replace(/^\./, '').toLowerCase());
-  // An older spelling.
+  // `.agent` is an older spelling of `.agents`.
   return { directory, provider: provider === 'agent' ? UNIVERSAL : provider, location, depth: MAX_DEPTH };
 }
 
 /** `.agents` comes before its older spelling. */
 function dotDirectories(parent: string): readonly string[] {
-  const found = withSkills(parent).filter((name) => name.startsWith('.') && name !== '.config');
-  return [...new Set([...WELL_KNOWN, ...found])];
+  return [...new Set([...WELL_KNOWN, ...withSkills(parent, /^\.(?!config$)/)])];
 }
 
 /** The entries of a directory that have skills, by name. One that is missing or closed has none; this is not reported. */
-function withSkills(parent: string): readonly string[] {
+function withSkills(parent: string, wanted: RegExp): readonly string[] {
   try {
-    return readdirSync(parent, { withFileTypes: true })
-      .filter((entry) => !entry.isFile() && lookAt(join(parent, entry.name, 'skills'))?.isDirectory())
-      .map(({ name }) => name)
-      .sort();
-  } catch {
+    const names = readdirSync(parent).filter((name) => wanted.test(name) && !isSkipped(name));
+    return names.filter((name) => lookAt(join(parent, name, 'skills'))?.isDirectory()).sort();
+  } catch (error) {
+    // It says nothing about the directory, so the source fails and its last state is kept.
+    if (TRANSIENT.includes(codeOf(error))) throw error;
     return [];
   }
 }

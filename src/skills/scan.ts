@@ -94,7 +94,7 @@ interface Entry {
   readonly problem?: Problem | undefined;
 }
 
-/** A SKILL.md that is to be read. `look`: at a known one, before. `isSettling`: it had changed just before that. */
+/** A SKILL.md that is to be read. `look`: at a known one, before. `isSettling`: it had changed within SETTLE_MS then. */
 interface Due {
   readonly root: Root;
   readonly found: Found;
@@ -113,7 +113,7 @@ function readEntry({ root, found: { visit, entry: known }, look }: Due): Entry {
   const faulty = (what: string, hint: string) => ({ problem: { where: file, what, hint } });
   try {
     const { bytes, version: read } = readFile(visit);
-    // Only what was looked at: a writer may be at work.
+    // It differs from what was looked at, so a writer is at work.
     if (look && !sameVersion(look, read)) throw changing();
     const head = readHead(bytes);
     const isRecent = changedWithin(read, RECENT_MS);

@@ -28,13 +28,18 @@ export async function searchSkills(listed: readonly ListedSkill[], query: string
   const found: { readonly listed: ListedSkill; readonly name: string; readonly rank: number }[] = [];
   for (const one of listed) {
     await pace();
-    const rank = rankOf(one.skill, words);
+    // A query of invisible characters has no words.
+    const rank = words.length > 0 ? rankOf(one.skill, words) : undefined;
     if (rank !== undefined) found.push({ listed: one, name: one.skill.name, rank });
   }
   // Ids are compared last: equal skills and queries give equal hits, whatever the order of the skills.
   found.sort((a, b) => a.rank - b.rank || compare(a.name, b.name) || compare(a.listed.id, b.listed.id));
-  const hitOf = (one: ListedSkill): Hit => ({ listed: one, score: all.length, excerpt: excerptOf(one.skill, words) });
-  return { total: found.length, hits: found.slice(0, limit).map((match) => hitOf(match.listed)) };
+  const hits: Hit[] = [];
+  for (const match of found.slice(0, limit)) {
+    await pace();
+    hits.push({ listed: match.listed, score: all.length, excerpt: excerptOf(match.listed.skill, words) });
+  }
+  return { total: found.length, hits };
 }
 
 /** Whether one of the short fields contains the text; case and white space do not matter. */
@@ -72,7 +77,8 @@ function rankOf(skill: Skill, words: readonly string[]): number | undefined {
 function excerptOf(skill: Skill, words: readonly string[]): string {
   const texts = [bodyTextOf(skill), skill.description].map(composed);
   for (const text of texts) {
-    const places = words.map((word) => folded(text).indexOf(word)).filter((at) => at !== -1);
+    const searched = folded(text);
+    const places = words.map((word) => searched.indexOf(word)).filter((at) => at !== -1);
     if (places.length > 0) return windowAround(text, Math.min(...places));
   }
   return windowAround(skill.description, 0);

@@ -1,8 +1,8 @@
 /**
  * The resource URIs of skills: `skill://{provider}/{name}`, with a plugin, `global` or a number in between when needed.
  * Owns: the spelling of URIs, and which skill gets which. Leaves alone: the content behind a URI (contents.ts).
- * Always true: no two skills have one URI, and one is below another's only when its directory is; the path in a URI cannot
- * leave the skill by its text; the time is linear in the number of skills.
+ * Always true: no two skills have one URI, and one is below another's only when its path is, perhaps through a link; the
+ * path in a URI cannot leave the skill by its text; the time is linear in the number of skills.
  */
 import { sep } from 'node:path';
 import { createPacer } from '../files/pace.ts';
@@ -100,7 +100,7 @@ function outerOf({ root, directory, location }: Skill, byDirectory: ReadonlyMap<
 
 /** Gives the shortest URI that is free, to a skill that is not inside another one. */
 function createChooser() {
-  /** By URI: whether it is that of a skill, or above one. */
+  /** Every URI that is taken: by a skill, or as a level above one. */
   const used = new Map<string, 'skill' | 'above'>();
   const counters = new Map<string, number>();
 

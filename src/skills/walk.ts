@@ -101,6 +101,8 @@ function createVisitor(root: Root, problems: Problem[]) {
       if (error.kind !== 'missing') problems.push({ where, what: `cannot be read: ${error.message}` });
       else if (step.depth === 0 && root.option !== undefined)
         problems.push({ where, what: stat.lookAt(where) ? 'is not a directory' : 'does not exist', hint });
+      // Its entry was decoded with a replacement character, so the path leads nowhere.
+      else if (where.includes('\ufffd')) problems.push({ where, what: 'has a name that is not UTF-8' });
       return error.kind === 'changing' ? before : undefined;
     }
   };

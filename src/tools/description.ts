@@ -15,8 +15,10 @@ export function describeSkills(listed: readonly ListedSkill[], view: ToolView, o
   if (describe === 'list') return describePlainly(listed);
   if (describe === 'full') return describeFully(listed, search);
   if (describe === 'auto') {
-    const full = describeFully(listed, search);
-    if (full.length <= budget) return full;
+    // White space may go, so it may fit when the descriptions are longer. When they are far longer it is not made.
+    const size = listed.reduce((sum, { skill }) => sum + skill.description.length, 0);
+    const full = size > 4 * budget ? undefined : describeFully(listed, search);
+    if (full !== undefined && full.length <= budget) return full;
     onCompact();
   }
   return describeCompactly(listed, search, budget);

@@ -2,18 +2,16 @@
  * Our own tools, in the order in which they are listed, and what the model of a client is told of them.
  * Leaves alone: what each does (one file each), how a client spells their names (methods/spelling.ts).
  */
-import type { Settings } from '../config.ts';
+import { type Settings, TOOLS } from '../config.ts';
 import type { Tool } from '../model.ts';
 import { listTool } from './list.ts';
 import { readTool } from './read.ts';
 import { searchTool } from './search.ts';
 import { skillTool } from './skill.ts';
 
-/** A tool without required arguments is first: some clients call the first tool to see whether the server works. */
 export function createOwnTools(settings: Settings): readonly Tool[] {
   const all = { list: listTool, skill: skillTool, search: searchTool, read: readTool };
-  const names = ['list', 'skill', 'search', 'read'] as const;
-  return names.filter((name) => settings.tools.includes(name)).map((name) => all[name](settings));
+  return TOOLS.filter((name) => settings.tools.includes(name)).map((name) => all[name](settings));
 }
 
 /** The text that a client gives to its model. `spell`: the client's spelling; undefined for a tool that is not served. */

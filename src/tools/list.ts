@@ -14,8 +14,9 @@ import { installName, mentions } from '../skills/search.ts';
 import { counted, echo, printable, visibleLine } from '../text.ts';
 import { failure, linesFor, objectSchema, ownTool, skillLine, structured, TEXT } from './tool.ts';
 
+export const LONG_QUERY = `query must have at most ${MAX_QUERY} characters`;
 export const ListInput = v.strictObject({
-  query: v.optional(v.pipe(v.string('query must be text'), v.maxLength(MAX_QUERY, 'query is too long'), v.trim()), ''),
+  query: v.optional(v.pipe(v.string('query must be text'), v.maxLength(MAX_QUERY, LONG_QUERY), v.trim()), ''),
   includeBody: v.optional(v.boolean('includeBody must be true or false'), false),
 });
 const ABOUT_QUERY = 'Only skills whose directory, name or description contains this text. Case does not matter.';
@@ -58,7 +59,7 @@ export function listTool({ cwd }: Settings): Tool {
 
 /** Paths are relative to `cwd` where they are below it. */
 export function summaryOf({ id, skill }: ListedSkill, cwd: string) {
-  const shown = (path: string) => printable(isBelow(path, cwd) ? relative(cwd, path) : path);
+  const shown = (path: string) => printable(isBelow(path, cwd) ? relative(cwd, path) || '.' : path);
   return {
     name: id,
     installName: visibleLine(installName(skill)),

@@ -32,7 +32,7 @@ export function readTool({ log }: Settings): Tool {
   return own.ownTool(form, ReadInput, ({ name, path: asked }, { names, uris }, call) =>
     own.withSkill(names, name, async (listed) => {
       const { directory, files } = listed.skill;
-      const path = asked.replace(/^(?:\.\/+)+/, '');
+      const path = asked.replace(/^(?:\.\/+)+|\/+$/g, '');
       try {
         if (!path.split('/').every(isPlainSegment)) throw new FileError('refused', 'it is not a path inside the skill');
         const bytes = await files.read(path, MAX_FILE_BYTES, call);
@@ -52,12 +52,15 @@ export function readTool({ log }: Settings): Tool {
 
 // --- internal ---
 
-/** A path that leads nowhere is answered with what is there. */
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+/** A path that leads nowhere is answered with what is in the nearest directory that is there. */
 async function explain({ kind, message }: FileError, files: SkillFiles, path: string, call: Call): Promise<string> {
   if (kind !== 'missing' && kind !== 'directory') return `cannot be read: ${printable(message)}`;
-  const directory = kind === 'directory' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
-  // Where even that cannot be listed, nothing is said of it.
-  const children = await files.list(directory, call).catch(() => undefined);
+  let directory = kind === 'directory' ? path : parentOf(path);
+  const look = () => files.list(directory, call).catch(() => undefined);
+  let children = await look();
+  for (; !children && directory !== ''; children = await look()) directory = parentOf(directory);
   const names = own.linesFor(
     children ?? [],
     (child) => printable(child.name) + (child.kind === 'directory' ? '/' : ''),

@@ -8,11 +8,10 @@ import { DEFAULT_RESULTS, MAX_QUERY, MAX_RESULTS } from '../limits.ts';
 import type { Tool } from '../model.ts';
 import { searchSkills } from '../skills/search.ts';
 import { counted, echo } from '../text.ts';
-import { SUMMARY, summaryOf } from './list.ts';
+import { LONG_QUERY, SUMMARY, summaryOf } from './list.ts';
 import { objectSchema, ownTool, requiredText, requiredTextSchema, skillLine, structured, TEXT } from './tool.ts';
 
 const NO_QUERY = 'query is required: the words to look for, as text';
-const LONG_QUERY = `query must have at most ${MAX_QUERY} characters`;
 const NO_LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
 const Limit = v.pipe(
   v.number(NO_LIMIT),

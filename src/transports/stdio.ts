@@ -4,10 +4,10 @@
  * Always true:
  * - only messages are written;
  * - a request runs in its turn, when fewer than MAX_RUNNING others do and the client has read what was written;
- * - while MAX_WAITING requests wait for that, or MAX_UNREAD bytes for the client, nothing is read; notifications are
- *   dropped while so much is unread;
- * - once the input ends or `stop` fires, what was read is answered, the answers are flushed, and the promise settles:
- *   at the latest after `lastMs`, and at once when the client is gone.
+ * - while MAX_WAITING requests wait for that, or MAX_UNREAD bytes for the client, nothing is read, not even the end of the
+ *   input; progress is dropped while so much is unread;
+ * - once the end of the input is read or `stop` fires, what was read is answered, the answers are flushed, and the promise
+ *   settles: at the latest after `lastMs`, and at once when the client is gone.
  */
 import type { Readable, Writable } from 'node:stream';
 import { MAX_RUNNING, MAX_UNREAD, MAX_WAITING } from '../limits.ts';
@@ -67,8 +67,10 @@ function createQueue(dispatcher: protocol.Dispatcher, input: Readable, output: W
   const waiting: (() => void)[] = [];
   let running = 0;
   const reply = ({ pieces }: protocol.EncodedReply) => write(output, pieces);
-  const notify = (text: string) => void (output.writableLength < MAX_UNREAD && write(output, [Buffer.from(text)]));
-  const session = protocol.createSession(notify);
+  // Subscriptions send few notifications, and their clients rely on each.
+  const send = (text: string) => write(output, [Buffer.from(text)]);
+  const report = (text: string) => void (output.writableLength < MAX_UNREAD && send(text));
+  const session = protocol.createSession(send);
   const hasRoom = () => running < MAX_RUNNING && !output.writableNeedDrain;
 
   function take(text: string): void {
@@ -77,7 +79,8 @@ function createQueue(dispatcher: protocol.Dispatcher, input: Readable, output: W
     const { isLimited } = incoming;
     const turn = isLimited && !hasRoom() ? new Promise<void>((run) => waiting.push(run)) : undefined;
     if (isLimited && !turn) running++;
-    const done = dispatcher.answer(incoming, session, { reply, notify, turn }).then(() => {
+    const exchange = { reply, notify: incoming.streams ? send : report, turn };
+    const done = dispatcher.answer(incoming, session, exchange).then(() => {
       inFlight.delete(done);
       if (isLimited) setImmediate(leave);
     });

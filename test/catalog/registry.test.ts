@@ -67,7 +67,7 @@ test('--dedupe folds byte-identical copies, as long as they are, and only among 
     const manifest = async () => ({ head: () => ({}), files: [{ path: 'a', size: 1, digest: digestNow() }] });
     return sketch(owner, 'pdf', { bytes: Buffer.from('same'), files: { manifest } as unknown as Skill['files'] });
   };
-  const contribution = { skills: [copy('claude', () => 'x'), copy('codex', () => digest)] };
+  let contribution = { skills: [copy('claude', () => 'x'), copy('codex', () => digest)] };
   const begin = (options: SkillwireOptions) => start(async () => contribution, options).registry;
   const ids = async (registry = begin({})) =>
     (await registry.refresh('test')).names.listed.map(({ id }) => id).join(' ');
@@ -75,7 +75,9 @@ test('--dedupe folds byte-identical copies, as long as they are, and only among 
   assert.equal(await ids(folding), 'pdf');
   assert.equal(await ids(), 'claude:pdf codex:pdf');
   assert.equal(await ids(begin({ dedupe: true, exclude: ['claude'] })), 'pdf');
-  // Another file than SKILL.md has changed, which no source reports.
+  // Another file than SKILL.md has changed: that counts when a skill changes.
   digest = 'y';
+  assert.equal(await ids(folding), 'pdf');
+  contribution = { ...contribution };
   assert.equal(await ids(folding), 'claude:pdf codex:pdf');
 });

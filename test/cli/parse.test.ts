@@ -38,7 +38,7 @@ const BAD: readonly (readonly [argv: readonly string[], message: string])[] = [
   [['--port', '65536'], '--port must be a whole number from 0 to 65535'],
   [['--port', '0x10'], '--port must be a whole number from 0 to 65535'],
   [['--describe', ''], '--describe must be one of auto, full, compact, list'],
-  [['--tools', 'skill,lst'], '--tools must be a list of skill, list, search, read'],
+  [['--tools', 'skill,lst'], '--tools must be a list of list, skill, search, read'],
 ];
 for (const [argv, message] of BAD)
   test(`refused: ${argv.join(' ').slice(0, 40)}`, () => assert.throws(() => read(...argv), new UsageError(message)));

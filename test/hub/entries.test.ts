@@ -50,7 +50,7 @@ const FAULTS: readonly (readonly [entry: unknown, reason: RegExp])[] = [
   [{ url, headers: { 'Authorization: Bearer s3cr3t': '' } }, /^failed: headers has a name that is not/],
   [{ url, headers: { 'Authorization: Bearer s3cr3t': null } }, /^failed: headers must be text$/],
   [{ command: 'x', timeout: 0 }, /^failed: timeout must be a whole number from 1 to 2147483647$/],
-  [{ command: 'x', include: ['*'.repeat(5)] }, /^failed: include\.0 has a pattern with over 4 stars$/],
+  [{ command: 'x', include: ['*'.repeat(5)] }, /^failed: include\.0 has a pattern of over 4 stars or braces$/],
   [{ command: 'x', env: { A: 'b ${NONE}' } }, /^failed: env\.A: the variable NONE is not set$/],
   [{ command: '${constructor}' }, /^failed: command: the variable constructor is not set$/],
   [{ command: '${A B:-s3cr3t}' }, /^failed: command: \$\{A B\} is no known variable$/],

@@ -5,7 +5,6 @@ import { type CallOptions, UpstreamError } from '../../src/hub/connection.ts';
 import { toolFrom } from '../../src/hub/definitions.ts';
 import { contributionOf } from '../../src/hub/items.ts';
 import { EMPTY_LISTING, type Listing } from '../../src/hub/listing.ts';
-import { skillFrom } from '../../src/hub/skills.ts';
 import type { Upstream } from '../../src/hub/upstream.ts';
 import type { Snapshot } from '../../src/model.ts';
 import { type Params, RpcError } from '../../src/protocol/index.ts';
@@ -64,9 +63,17 @@ const RESULTS: readonly (readonly [name: string, result: object, expected: objec
 for (const [name, result, expected, peer] of RESULTS)
   test(`a result is ${name}`, async () => assert.deepEqual(await run(result, peer), expected));
 
-test("an error of a server is its own, but for codes that are about a client's connection with us", async () => {
+test("an error of a server is its own, but for codes about a client's connection with us, and retired ones", async () => {
   const data = { why: 1 };
-  for (const [sent, code] of Object.entries({ '-32001': -32001, '-32602': -32602, '-32600': -32600, '-32022': -32603 }))
+  const codes = {
+    '-32001': -32001,
+    '-32602': -32602,
+    '-32600': -32600,
+    '-32022': -32603,
+    '-32002': -32602,
+    '-32042': -32603,
+  };
+  for (const [sent, code] of Object.entries(codes))
     await assert.rejects(async () => run(new RpcError(Number(sent), 'no', data)), { code, message: 'no', data });
 });
 
@@ -87,15 +94,11 @@ test('a URI is read by the template with the longest literal start that fits, a 
   assert.deepEqual(b.asked[0]?.slice(0, 2), ['resources/read', { uri: 'x://docs/two' }]);
 });
 
-test('prompts and resources of a server that is away are errors; an unchanged entry gives the same skill', async () => {
+test('prompts and resources of a server that is away are errors', async () => {
   const listing = { prompts: [{ name: 'p' }], resources: [{ uri: 'x:y', name: 'y' }] };
   for (const result of [new UpstreamError('it is not a list'), {}]) {
     const { prompts, resources } = serve('up', listing, result);
     for (const ask of [() => prompts?.[0]?.get(callOf().call), () => resources?.[0]?.read(callOf().call)])
       await assert.rejects(async () => ask(), { code: -32603, message: /not a list/ });
   }
-  const frontmatter = { name: 'pdf', description: 'd' };
-  const entry = skillFrom({ uri: 'skill://pdf/SKILL.md', frontmatter, resources: 'dynamic' });
-  const { upstream, skills } = serve('up', { skills: [entry] });
-  assert.equal(contributionOf([upstream]).skills?.[0], skills?.[0]);
 });

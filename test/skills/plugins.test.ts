@@ -62,15 +62,21 @@ test('enabledPlugins of user, project and local settings decide, the later one f
 const MANIFESTS: readonly (readonly [skills: unknown, roots: string, said?: RegExp])[] = [
   [undefined, 'p/skills 1'],
   ['./extra', 'p/extra 1'],
+  [
+    ['./nope', './one/SKILL.md', './one'],
+    'p/one 0',
+    /names \.\/nope, which is no directory\n.* names \.\/one\/SKILL\.md, which is/,
+  ],
   [['./extra/', 'more', './one'], 'p/extra 1, p/more 1, p/one 0'],
   ['./', 'p 1'],
   [[], ''],
-  [['../q', './one'], 'p/one 0', /plugin "p@m" names skills outside itself: \.\.\/q$/],
+  [['../q', './one'], 'p/one 0', /plugin "p@m" names \.\.\/q, which is outside of it$/],
   [5, '', /plugin\.json: skills must be a path or a list of paths$/],
 ];
 
 test('a plugin gives what its manifest names: paths of skills, or of directories with skills, inside it', (t) => {
-  const tree = makeTree(t, { [`${PLUGINS}/cache/p/one/SKILL.md`]: '', ...installed({ 'p@m': relative('p') }) });
+  const files = { [`${PLUGINS}/cache/p/one/SKILL.md`]: '', ...cached('p/extra', 'p/more') };
+  const tree = makeTree(t, { ...files, ...installed({ 'p@m': relative('p') }) });
   for (const [skills, roots, said] of MANIFESTS) {
     tree.write(`${PLUGINS}/cache/p/.claude-plugin/plugin.json`, json({ name: 'p', skills }));
     const found = finder(tree)();
@@ -84,7 +90,7 @@ test('plugins that share one repository get their own skills only', (t) => {
   const entries = Object.entries(skills).map(([name, own]) => ({ name, source: './', skills: own }));
   for (const place of [`${PLUGINS}/marketplaces/m`, `${PLUGINS}/cache/repo`]) {
     const tree = makeTree(t, {
-      ...cached('repo'),
+      ...cached('repo', 'repo/skills/pdf', 'repo/skills/docx', 'repo/skills/art'),
       ...installed(Object.fromEntries(entries.map(({ name }) => [`${name}@m`, relative('repo')]))),
       [`${place}/.claude-plugin/marketplace.json`]: json({ name: 'm', plugins: [...entries, { name: 5 }] }),
     });
@@ -121,6 +127,12 @@ test('what cannot be understood is a Problem of its own, and the last good conte
   assert.deepEqual(find().roots, roots);
   tree.remove(INSTALLED);
   assert.deepEqual(find().roots, []);
-  const missing = finder(tree, { pluginsFile: '../my.json' })().said;
-  assert.deepEqual(missing.slice(2), ['my.json: the plugins file is missing']);
+  for (const [option, file] of [
+    ['pluginsFile', '../my.json'],
+    ['pluginsRoot', '../my'],
+  ] as const) {
+    const missing = finder(tree, { [option]: file })().said;
+    const where = option === 'pluginsFile' ? 'my.json' : 'my/installed_plugins.json';
+    assert.deepEqual(missing.slice(2), [`${where}: does not exist`]);
+  }
 });

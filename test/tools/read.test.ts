@@ -10,7 +10,8 @@ const OUTSIDE = 'cannot be read: it is not a path inside the skill';
 const PATHS: readonly (readonly [path: string, fault: string])[] = [
   ['nothing.md', 'does not exist. The skill contains: SKILL.md, logo.bin, references/.'],
   ['references/x', 'does not exist. "references" contains: forms.md.'],
-  ['no/such', 'does not exist.'],
+  ['no/such/file', 'does not exist. The skill contains: SKILL.md, logo.bin, references/.'],
+  ['references/', 'is a directory. "references" contains: forms.md.'],
   ['references', 'is a directory. "references" contains: forms.md.'],
   ['../other/SKILL.md', OUTSIDE],
   ['/etc/passwd', OUTSIDE],
