@@ -7,11 +7,11 @@ const clientOf = (name: string) => ({ name, version: '1' });
 
 /** By their limits; names between bars. */
 const CLIENTS: readonly (readonly [nameLimit: number | undefined, budget: number, names: string])[] = [
-  [64, 2000, 'claude-code|claude-code (via mcp-remote 0.1.37)'],
+  [64, 2000, 'claude-code|ClaudeCode|claude-code (via mcp-remote 0.1.37)'],
   [64, 20_000, 'claude-ai|codex-mcp-client|Code - OSS|JetBrains-IU-copilot-intellij|JetBrains-IU/copilot-intellij|Zed'],
-  [64, 20_000, 'windsurf-client|@librechat/api-client|goose-desktop|dev.warp.Warp-Stable'],
+  [64, 20_000, 'claude-desktop|codex|windsurf-client|@librechat/api-client|goose-desktop|dev.warp.Warp-Stable'],
   [45, 20_000, 'cursor-vscode|Visual Studio Code|Visual Studio Code - Insiders|Visual-Studio-Code|@cline/core'],
-  [45, 20_000, 'gemini-cli-mcp-client-skillwire|qwen-code-mcp-client'],
+  [45, 20_000, 'cursor|vscode|copilot-cli|gemini-cli-mcp-client-skillwire|qwen-code-mcp-client'],
   [45, 2000, 'Q DEV CLI'],
   [undefined, 20_000, 'mcp-inspector|mcp|zedland|'],
 ];

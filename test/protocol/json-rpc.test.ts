@@ -24,6 +24,7 @@ const MEMBERS: readonly (readonly [name: string, members: string, message: unkno
   ['a notification', '"method":"m"', NOTICE],
   ['one with bad params', '"method":"m","params":3', NOTICE],
   ['a result', '"id":1,"result":null', answered(1, { result: null })],
+  ['one of another version', '"id":1,"result":{},"jsonrpc":"1.0"', answered(1, { result: {} })],
   ['an error', `"id":null,"error":${JSON.stringify(ERROR)}`, answered(null, { error: ERROR })],
   ['a malformed error', '"error":"no"', answered(null, { error: NO_ERROR })],
   ['another version', '"id":7,"method":"m","jsonrpc":"1.0"', refused(7, 'jsonrpc must be "2.0"')],

@@ -23,7 +23,9 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['CR alone', fenced(BASE).replaceAll('\n', '\r'), PDF],
   ['blank first lines', `\n  \n\r\n${fenced(BASE)}`, PDF],
   ['a comment first', `<!-- made by hand -->\n${fenced(BASE)}`, PDF],
+  ['a comment of several lines first', `<!--\nCopyright --\n-->\n\n<!-- 2 -->\n${fenced(BASE)}`, PDF],
   ['a code fence around it all', `\`\`\`markdown\n${fenced(BASE)}\`\`\`\n`, PDF],
+  ['another fence', `~~~~markdown\n${fenced(BASE)}~~~~\n`, PDF],
   ['blanks after the dashes, and a later line of dashes', `--- \t\n${BASE}\n--- \nname: body\n---\n`, PDF],
   ['keys of other agents', fenced(`${BASE}\nversion: 1.10\nallowed-tools: [Read, Write]\nhooks:\n  a: [1]`), PDF],
   ['lines that are all indented', fenced(BASE.replace(/^/gm, '  ')), PDF],
@@ -38,6 +40,7 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['keys of every object', fenced(`__proto__: {name: evil}\nconstructor: x\ntoString: x\n${BASE}`), PDF],
   ['an unquoted colon', described('Use when: a PDF'), ['pdf', 'Use when: a PDF', '*']],
   ['a value like a flow list', described('[beta] PDF files'), ['pdf', '[beta] PDF files', '*']],
+  ['text and a colon after a bracket', described('[WIP] does: many'), ['pdf', '[WIP] does: many', '*']],
   ['a fault in another key', fenced(`${BASE}\nargument-hint: [a] [b]`), [...PDF, '*']],
   ['a fault beside a block', fenced('name: pdf\ndescription: |\n  One\n  two\nx: - y'), ['pdf', 'One\ntwo', '*']],
   ['a duplicate key', fenced(`${BASE}\nname: other`), [...PDF, '*']],
@@ -125,9 +128,15 @@ const bomb = (levels: number) =>
   ['a0: &a0 [x]', ...many(levels, (n) => `a${n + 1}: &a${n + 1} [${Array(8).fill(`*a${n}`)}]`)].join('\n');
 
 const REFUSED: readonly (readonly [why: RegExp, ...texts: string[]])[] = [
-  [/not a JSON number/, fenced('a: -.INF'), fenced(`a: 1${'0'.repeat(400)}`)],
+  [/not a JSON number/, fenced('a: -.INF'), fenced(`a: 1${'0'.repeat(400)}`), fenced('a: 9007199254740993')],
   [/read differently/, ...['a:\n  2026', 'a: !!int 010', `a: &x ${DATE}`, '__proto__: 1'].map((one) => fenced(one))],
-  [/read differently/, fenced('x: &x {a: b}\ny:\n  <<: *x'), fenced('a:\n\tb: 1')],
+  [
+    /read differently/,
+    fenced('x: &x {a: b}\ny:\n  <<: *x'),
+    fenced('a:\n\tb: 1'),
+    fenced('? [a]\n: b'),
+    fenced('a: !!set {b}'),
+  ],
   [/too large or too deep/, fenced('a: &a [*a]'), fenced(`a: ${'['.repeat(40)}${']'.repeat(40)}`)],
   [/too large or too deep/, fenced(`a: &x ${'y'.repeat(8000)}\nb: [${'*x,'.repeat(2500)}]`), fenced(bomb(9))],
   [/as JSON/, fenced('a: b: c')],

@@ -48,6 +48,9 @@ test('auto: full as long as that fits the budget, compact from the next characte
   const never = () => assert.fail('it fits');
   assert.equal(show(listed, 'auto', full.length, never), full);
   assert.equal(show(listed, 'auto', full.length - 1), show(listed, 'compact', full.length - 1));
+  // Together longer than any text can be.
+  const huge = Array.from({ length: 20_000 }, () => one('a', '&'.repeat(32_000)));
+  assert.ok(show(huge, 'auto', 2000).length <= 2000);
 });
 
 test('nothing in a name or description ends the block or begins an entry; each description is one clean line', () => {

@@ -29,8 +29,9 @@ function open(output?: Writable, lastMs = 10_000) {
       cancellation().addEventListener('abort', () => done({ nth: ++state.cancelled }));
     });
   const big = () => ({ begun: state.begun++, text: 'x'.repeat(100_000) });
-  const noisy: protocol.Method['run'] = (_params, { notify }) => {
+  const noisy: protocol.Method['run'] = (_params, { notify, session }) => {
     for (const text of Array(20).fill('x'.repeat(MAX_UNREAD / 10))) notify('progress', { text });
+    session.send('{"method":"changed"}');
     return {};
   };
   const all = Object.entries({ held, listen: held, ping: () => ({}), big, noisy });
@@ -166,12 +167,12 @@ test('answers that are ready together leave in one write, and the event loop tur
   assert.deepEqual(writes.filter(Boolean), Array(5).fill(MAX_RUNNING));
 });
 
-test('notifications to a client that has 4 MiB unread are dropped, answers never', async () => {
+test('progress to a client that has 4 MiB unread is dropped, an answer or a change of a list never', async () => {
   const { input, served, messages } = open();
   input.end(line(1, 'noisy') + line(2, 'ping'));
   await served;
   const shown = messages().map(({ id, method }) => id ?? method);
-  assert.deepEqual(shown, [...Array(10).fill('progress'), 1, 2]);
+  assert.deepEqual(shown, [...Array(10).fill('progress'), 'changed', 1, 2]);
 });
 
 // --- internal ---
