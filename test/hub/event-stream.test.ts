@@ -17,16 +17,6 @@ async function read(text: string, cut: number) {
 
 const TOO_LONG = 'UpstreamError: a message over 100 bytes was dropped';
 
-test('where an event that is too long does not end the reading, the next ones are read', async () => {
-  const text = `data: a\n\n${`data: ${'x'.repeat(150)}\n`.repeat(3)}\ndata: b\n\n`;
-  for (const cut of [1, 7, 1000]) {
-    const seen: string[] = [];
-    const note = (one: unknown) => void seen.push(String(one));
-    await readEvents(chunks(Buffer.from(text), cut), note, START, note, 100);
-    assert.deepEqual(seen, ['a', TOO_LONG, 'b']);
-  }
-});
-
 test('an event stream reads the same however it is cut, in time linear in its bytes', async () => {
   const rows: readonly (readonly [text: string, seen: readonly unknown[]])[] = [
     ['data: a\n\n', ['message=a']],
@@ -49,6 +39,12 @@ test('an event stream reads the same however it is cut, in time linear in its by
   ];
   for (const [text, seen] of rows)
     for (const cut of [1, 2, 3, 1000]) assert.deepEqual(await read(text, cut), seen, `${text} cut at ${cut}`);
+  // Where a reader is told of an event that is too long, that does not end the reading.
+  const seen: string[] = [];
+  const note = (one: unknown) => void seen.push(String(one));
+  const long = `data: a\n\n${`data: ${'x'.repeat(150)}\n`.repeat(3)}\ndata: b\n\n`;
+  await readEvents(chunks(Buffer.from(long), 7), note, START, note, 100);
+  assert.deepEqual(seen, ['a', TOO_LONG, 'b']);
   const began = performance.now();
   for (const piece of ['\n', '\r\n', 'data\n', 'x'])
     await readEvents(chunks(Buffer.from(piece.repeat(1_000_000 / piece.length)), 1000), () => {});

@@ -10,10 +10,8 @@ const run = (script: string) => ['--input-type=module', '-e', script];
 
 test('a child gets paths, language and proxies of ours, and nothing else', () => {
   const ours = { PATH: '/bin', HOME: '/h', https_proxy: 'http://p', NO_PROXY: 'x', LC_ALL: 'C', LANG: 'de' };
-  const others = { API_KEY: 'no', SKILLWIRE_TOKEN: 'no', USER: 'no', MY_PATH: 'no' };
-  const windows = { TEMP: 'C:\\t', SystemRoot: 'C:\\Windows' };
-  assert.deepEqual(inheritedFrom({ ...ours, ...others, ...windows }, 'linux'), ours);
-  assert.deepEqual(inheritedFrom({ ...ours, ...others, ...windows }, 'win32'), { ...ours, ...windows });
+  const others = { API_KEY: 'no', SKILLWIRE_TOKEN: 'no', USER: 'no', MY_PATH: 'no', TEMP: 'of Windows alone' };
+  assert.deepEqual(inheritedFrom({ ...ours, ...others }, 'linux'), ours);
 });
 
 test('a server that ends with its stdin gets no signal, and then nothing keeps us running', () => {

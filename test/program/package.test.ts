@@ -90,7 +90,6 @@ test('the program for stdio alone can reach neither network nor processes', () =
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'skill', arguments: { name: 'pdf' } } };
 const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
 for (const [what, program, isConfined] of [
-  ['skillwire.cjs serves', 'skillwire.cjs', false],
   ['skillwire-stdio.cjs serves', STDIO, false],
   ['skillwire-stdio.cjs needs no right but to read the skills and itself', STDIO, true],
 ] as const)

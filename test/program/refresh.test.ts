@@ -1,4 +1,4 @@
-/** What a refresh sees: files while they are written, the timer, the watcher. */
+/** What a refresh sees, by the timer and by the watcher. */
 import assert from 'node:assert/strict';
 import { cpSync, renameSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
@@ -33,29 +33,6 @@ describe('a refresh', { concurrency: 4 }, () => {
     for (const [name, text] of Object.entries(pluginFiles('p:x')).reverse()) tree.write(name, text);
     await program.waitForStderr(/refresh \(timer\): changed; 3 skills/);
     assert.deepEqual(await program.names(), ['a', 'pdf', 'p:x']);
-  });
-
-  test('keeps the last good state of a skill that is half written, and sees it when it is whole', async (t) => {
-    const [old, whole] = [skillText('pdf', 'old'), skillText('pdf', 'new')];
-    const tree = makeTree(t, { [PDF]: old });
-    const program = startProgram(t, { tree, args: ['--no-watch', '--refresh-interval', '40'] });
-    const sees = async (about: string) => (await program.description()).includes(`<description>${about}<`);
-    for (const length of [0, 10, 20, 30]) {
-      let [isKept, took] = [false, 2000];
-      // What is broken for two seconds is rightly reported: on a machine as busy as that, it is tried again.
-      while (took >= 2000) {
-        tree.write(PDF, old);
-        while (!(await sees('old'))) await program.nextRefresh();
-        const began = Date.now();
-        tree.write(PDF, whole.slice(0, length));
-        await program.nextRefresh();
-        isKept = await sees('old');
-        took = Date.now() - began;
-      }
-      assert.ok(isKept, whole.slice(0, length));
-    }
-    tree.write(PDF, whole);
-    while (!(await sees('new'))) await program.nextRefresh();
   });
 
   test('by the watcher after a burst of 200 edits gives one notification, and a list equal to the disk', async (t) => {

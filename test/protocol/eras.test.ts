@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as eras from '../../src/protocol/eras.ts';
-import { createSession, EncodedResult, META, type Method, type Params, RpcError } from '../../src/protocol/index.ts';
+import { createSession, EncodedResult, META, type Method, type Params } from '../../src/protocol/index.ts';
 
 const server = { name: 'test', version: '1' };
 const method: Method = { name: 'm', cache: { ttlMs: 5, cacheScope: 'private' }, run: () => ({}) };
@@ -75,14 +75,6 @@ test('a modern result has the members of its era exactly once, encoded before or
     assert.deepEqual(sealed, [inModern, inLegacy], name);
     for (const key of ['resultType', 'cacheScope', '_meta']) assert.equal(texts[0]?.split(`"${key}":`).length, 2, name);
   }
-});
-
-test('an error has its HTTP status for a modern client, and 200 for a legacy one', () => {
-  const error = new RpcError(-32602, 'why', undefined, 404);
-  assert.deepEqual(
-    [modern, legacy].map((era) => era.sealError(1, error).httpStatus),
-    [404, 200],
-  );
 });
 
 test('a client has a name of bounded length', () => {

@@ -127,12 +127,7 @@ test('what cannot be understood is a Problem of its own, and the last good conte
   assert.deepEqual(find().roots, roots);
   tree.remove(INSTALLED);
   assert.deepEqual(find().roots, []);
-  for (const [option, file] of [
-    ['pluginsFile', '../my.json'],
-    ['pluginsRoot', '../my'],
-  ] as const) {
-    const missing = finder(tree, { [option]: file })().said;
-    const where = option === 'pluginsFile' ? 'my.json' : 'my/installed_plugins.json';
-    assert.deepEqual(missing.slice(2), [`${where}: does not exist`]);
-  }
+  const missing = (options: SkillwireOptions) => finder(tree, options)().said.slice(2);
+  assert.deepEqual(missing({ pluginsFile: '../my.json' }), ['my.json: does not exist']);
+  assert.deepEqual(missing({ pluginsRoot: '../my' }), ['my/installed_plugins.json: does not exist']);
 });

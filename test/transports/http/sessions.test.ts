@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_RUNNING, MAX_SESSIONS, SESSION_IDLE_MS } from '../../../src/limits.ts';
+import { MAX_SESSIONS, SESSION_IDLE_MS } from '../../../src/limits.ts';
 import { createHttpSession, createSessionTable, type HttpSession } from '../../../src/transports/http/sessions.ts';
 import { mockTimers } from '../../harness/timers.ts';
 
@@ -47,29 +47,6 @@ test('an idle session expires, counted from its last use; one in use does not', 
   streaming.detach(stream);
   t.mock.timers.tick(SESSION_IDLE_MS);
   assert.deepEqual(all.map(isOver), [true, true, true]);
-});
-
-test('so many requests of a session run at once; the next runs when one is answered, or the session ends', async () => {
-  const { inTurn, close } = createHttpSession();
-  const began: number[] = [];
-  const answers: (() => void)[] = [];
-  const run = (at: number) => (turn?: Promise<void>) =>
-    Promise.resolve(turn).then(() => {
-      began.push(at);
-      return new Promise<void>((answer) => void answers.push(answer));
-    });
-  const incoming = { isBatch: false, items: [], session: 'existing', streams: false, readHeader: undefined } as const;
-  for (let at = 0; at < MAX_RUNNING + 2; at++) void inTurn({ ...incoming, isLimited: true }, run(at));
-  void inTurn({ ...incoming, isLimited: false }, run(-1));
-  const settled = () => new Promise((done) => setImmediate(done));
-  await settled();
-  assert.deepEqual([began.length, began.includes(-1)], [MAX_RUNNING + 1, true]);
-  answers[0]?.();
-  await settled();
-  assert.equal(began.at(-1), MAX_RUNNING);
-  close();
-  await settled();
-  assert.equal(began.at(-1), MAX_RUNNING + 1);
 });
 
 test('a notification goes to the newest stream, and the last one of each list waits for it', () => {
