@@ -171,7 +171,7 @@ async function checkFile(path: string): Promise<readonly Finding[]> {
   } catch (fault) {
     return [...findings, error(1, messageOf(fault))];
   }
-  // These have said enough.
+  // After an error, it does not matter what the Skills extension would say.
   if (isOther || findings.some(({ level }) => level === 'error')) return findings;
   const why = await readManifest(new LocalFiles(realPathOrSame(dirname(path)))).then(() => undefined, messageOf);
   return why === undefined ? findings : [...findings, warning(1, `${why}, so the skill is left out of skills/list`)];

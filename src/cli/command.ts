@@ -28,7 +28,7 @@ export function runCommand(about: string, commands: readonly Command[], argv: re
   const [word, ...others] = isHelp ? words.slice(1) : words;
   const command = commands.find(({ name, aliases }) => word === undefined || name === word || aliases?.includes(word));
   if (!command) {
-    // First: an unknown option takes no value, so what follows it looks like a command.
+    // An unknown option is reported first: its value was taken for a command.
     checkedValues(given, all);
     const known = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     throw new UsageError(`unknown command "${word}"${nearestOf(word ?? '', [...known, 'help'])}`);

@@ -59,7 +59,7 @@ function checkForm({ name, rawName, value, inlineValue }: GivenOption, options: 
   if (option.type === 'string' && isMissing) throw new UsageError(`${rawName} needs a value: ${option.hint}`);
 }
 
-/** What a text stands for. The schema refuses what it should not stand for. */
+/** The text as a boolean, a number or a list, as the option wants it. The schema checks the result. */
 function readText(text: string, { type, hint = '', schema }: Option): unknown {
   if (type === 'boolean') return !v.getDefault(schema);
   if (hint === 'TOOLS') return text.split(',').map((part) => part.trim());

@@ -86,7 +86,7 @@ function serverArguments(options: readonly string[], home: string): readonly str
     if (value === undefined) return [rawName];
     const isPath = ['DIR', 'FILE'].includes(table[name]?.hint ?? '');
     const text = isPath ? expandHome({ home, cwd: workingDirectory() }, value) : value;
-    // Only there may a value begin with a dash.
+    // Kept as one word: only in that form may a value begin with a dash.
     return inlineValue ? [`${rawName}=${text}`] : [rawName, text];
   });
 }

@@ -2,7 +2,7 @@
  * The two generations of MCP, seen from the client's side: two values of one type, and how to find out which one a server
  * speaks. The server's side is in protocol/eras.ts.
  * Owns: what requests carry, what results are freed of, the handshake. Leaves alone: how messages travel (client.ts).
- * Always true: of two handshakes under way only the chosen one has an effect.
+ * Always true: when two handshakes are under way, one answer is used, and the other has no effect.
  */
 import { MAX_ITEM_NAME, SILENCE_MS } from '../limits.ts';
 import {
@@ -103,7 +103,7 @@ const legacyDialect: Dialect = {
   listenMethod: undefined,
   confirmation: 'notifications/initialized',
   cancelsByClosing: false,
-  // A server that speaks both would take a request with the keys of the other for one of that.
+  // By these keys a server that speaks both tells the one from the other.
   seal(params) {
     if (params._meta === undefined) return params;
     const meta = Object.entries(metaOf(params)).filter(([key]) => !MODERN_KEYS.has(key));

@@ -15,7 +15,7 @@ export function createRedact(secrets: readonly string[]): (text: string) => stri
 // --- internal ---
 
 const REPLACEMENT = '[redacted]';
-// Up to the last @ of the host's part, as URL parsers read it. Each part of a text is looked at once: no slash inside.
+// Up to the last @ of the host's part, as URL parsers read it. No slash inside, so that no text is searched twice.
 const URL_CREDENTIALS = /:\/\/[^\s/?#"'<>]+@/g;
 // Shorter values protect nothing, and replacing them, or such words, would make every text unreadable.
 const MIN_SECRET = 4;

@@ -33,10 +33,10 @@ export function openEventStream(response: ServerResponse, headers?: OutgoingHttp
   });
   // The client may wait for the headers before it does anything else.
   response.flushHeaders();
-  // Proxies close a stream that is quiet. While something waits for the client, it is not.
+  // Proxies close a quiet stream. While bytes wait for the client, a comment would add nothing.
   const timer = setInterval(() => response.writableLength === 0 && write([':\n\n']), KEEP_ALIVE_MS).unref();
   response.on('close', () => clearInterval(timer));
-  // The client took nothing of what waits for it, not even a comment: Node closes the connection.
+  // When nothing, not even a comment, could be sent for this long, Node closes the connection.
   response.setTimeout(2 * KEEP_ALIVE_MS);
   return {
     /** Sends a notification, or another event. A client that has not read earlier ones is dropped. */
