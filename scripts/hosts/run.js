@@ -10,7 +10,6 @@
 import { rmSync } from 'node:fs';
 import { build, install, say } from '../build.js';
 import { driveHost } from './host.js';
-import { driveHub } from './hub.js';
 import { RUNS } from './processes.js';
 import { HOSTS, SERVERS } from './table.js';
 
@@ -37,6 +36,8 @@ let isOk = results.every(({ verdict }) => /^(ok|connects)/.test(verdict));
 const servers = chosen(SERVERS);
 if (servers.length > 0) {
   say(`${servers.length} servers behind the hub`);
+  // Loaded here: in a fresh clone its packages are there only after `install`.
+  const { driveHub } = await import('./hub.js');
   const { rows, summary, left } = await driveHub(servers);
   console.table(rows);
   console.log(summary);
