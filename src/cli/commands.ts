@@ -11,8 +11,14 @@ import { flag, GENERAL_OPTIONS, type OptionTable, SERVE_WORDS, SKILL_OPTIONS, se
 import type { Values } from './parse.ts';
 import { libraryOptions } from './process.ts';
 
-const hostName = v.pipe(v.string(), v.regex(/^(?:[\w.-]+|\[?[\da-f:.]+\]?)$/i, 'must be a host name, without a port'));
-const webOrigin = v.pipe(v.string(), v.regex(/^[a-z][a-z\d+.-]*:\/\/[^/\s]+\/?$/i, 'must be like https://example.com'));
+const hostName = v.pipe(
+  v.string(),
+  v.regex(/^(?:[\w.-]+|\[?[\da-f]*:[\da-f.]*:[\da-f:.]*\]?)$/i, 'must be a host name, without a port'),
+);
+const webOrigin = v.pipe(
+  v.string(),
+  v.regex(/^(?:null|[a-z][a-z\d+.-]*:\/\/[^/\s*]*\/?)$/i, 'must be like https://example.com'),
+);
 const HTTP_OPTIONS = {
   transport: value(
     'stdio|http|sse',

@@ -82,13 +82,12 @@ export function withFileErrors<T>(work: () => T): T {
   }
 }
 
-// These errors say nothing about the file.
-export const TRANSIENT: readonly string[] = ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR', 'ENOMEM'];
-
 // --- internal ---
 
 // The path does not exist, or cannot: it goes through a file, is too long, has a NUL, or its links lead in a circle.
 const MISSING = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE', 'ELOOP'];
+// These errors say nothing about the file.
+const TRANSIENT = ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EIO', 'EINTR', 'ENOMEM'];
 
 function checkRegular(stats: Stats): void {
   if (stats.isDirectory()) throw new FileError('directory', 'it is a directory');

@@ -30,19 +30,18 @@ import { openStdio } from './stdio.ts';
 /** Rejects with an Error that is for people, and may hold secrets; then no process, socket or timer is left. */
 export async function openClient(target: ActiveTarget, context: ClientContext): Promise<UpstreamClient> {
   context.cancellation?.throwIfAborted();
-  const isLegacy = target.kind === 'sse' || legacyTargets.has(target);
+  const isLegacy = target.kind === 'sse' || exitingTargets.has(target);
   const client = new UpstreamClient((owner) => connect(target, owner, context), context);
   try {
     await client.shakeHands(isLegacy);
-    if (client.agreement.dialect.confirmation !== undefined) legacyTargets.add(target);
     return client;
   } catch (error) {
     const isExit = target.kind === 'stdio' && client.end.aborted;
     await client.close();
     if (context.cancellation?.aborted) throw error;
     // Some servers exit at a request that they do not know. It is remembered, so that the next attempt is one start.
-    if (isExit) legacyTargets.add(target);
-    else legacyTargets.delete(target);
+    if (isExit) exitingTargets.add(target);
+    else exitingTargets.delete(target);
     if (isExit && !isLegacy) return openClient(target, context);
     // The statuses by which an older server shows that it has no streamable HTTP.
     const isOlder = error instanceof HttpError && [400, 404, 405].includes(error.status);
@@ -110,8 +109,8 @@ export class UpstreamClient {
         if (!(error instanceof SessionLost)) throw error;
         const isRenewed = agreement !== this.#agreement && !this.#renewal;
         const isNew = isRenewed || (await this.#renew());
-        // An error that names the request is its answer: the server may have run it.
-        if (isAgain || !isNew || error.cause.id !== null) throw error.cause.rpc ?? error.cause;
+        // An error that names the request, by a number as all of ours have, is its answer: the server may have run it.
+        if (isAgain || !isNew || typeof error.cause.id === 'number') throw error.cause.rpc ?? error.cause;
       }
     }
   }
@@ -250,7 +249,7 @@ export class UpstreamClient {
   }
 
   #handle(message: Message): void {
-    if (message.kind === 'invalid') this.#settleInvalid(message.id);
+    if (message.kind === 'invalid') this.#take(message.id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
     else if (message.kind === 'response') this.#settle(message);
     else if (message.kind === 'request') void this.#reply(message.id, message.method);
     else if (message.method === 'notifications/progress') this.#progress(message.params);
@@ -263,19 +262,13 @@ export class UpstreamClient {
   #settle({ id, outcome }: Message & { kind: 'response' }): void {
     const pending = this.#take(id);
     // The server could not read a request of ours, and does not know which.
-    if (id === null && 'error' in outcome) this.#failDropped(new UpstreamError(outcome.error.message));
+    if (id === null && 'error' in outcome && outcome.error.code === protocol.CODE.parse)
+      this.#failDropped(new UpstreamError(outcome.error.message));
     else if (!pending) this.#context.log('a response to no request was dropped');
     else if ('error' in outcome)
       pending.reject(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
     else if (isObject(outcome.result)) pending.resolve(outcome.result);
     else pending.reject(new UpstreamError('the answer is not an object'));
-  }
-
-  /** The message is not quoted: it may hold part of a secret, which would not be found. */
-  #settleInvalid(id: Id | null): void {
-    if (id !== null) this.#take(id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
-    // Where each request has a response of its own, that shows whether it was answered.
-    else if (!this.#connection.drop) this.#failDropped(new UpstreamError('a message that is not JSON-RPC was dropped'));
   }
 
   /** Progress that was not asked for does not prolong a request. */
@@ -309,8 +302,8 @@ interface Pending {
 
 type OnNotification = (method: string, params: Params) => void;
 
-/** They spoke the legacy dialect, or exited during a handshake: they are sent `initialize` at once, until that fails. */
-const legacyTargets = new WeakSet<ActiveTarget>();
+/** Processes that have ended during a handshake: they are sent `initialize` at once. */
+const exitingTargets = new WeakSet<ActiveTarget>();
 
 function connect(target: ActiveTarget, owner: ConnectionOwner, { env, hops }: ClientContext): Connection {
   if (target.kind === 'stdio') return openStdio(target, owner, env, hops);

@@ -15,20 +15,19 @@ import { type ParamHeader, paramHeadersOf } from './param-headers.ts';
 export type PromptDefinition = model.Prompt['definition'];
 export type ResourceDefinition = model.Resource['definition'];
 export type TemplateDefinition = model.Template['definition'];
-export type ToolDefinition = model.Tool['definition'];
 
 export interface ListedTool {
   /** Under the server's own name. */
-  readonly definition: ToolDefinition;
+  readonly definition: model.Tool['definition'];
   /** The arguments that calls over HTTP repeat in headers. */
   readonly paramHeaders: readonly ParamHeader[];
 }
 
 /** These throw an Error that says why it cannot be listed; undefined: it is left out, and that is no fault. */
-export function toolFrom(raw: Params): ListedTool {
+export function toolFrom(raw: Params): ListedTool | undefined {
   // Calls through us are never tasks. `execution` is dropped, because clients follow it and would not call the tool.
   const { execution, ...rest } = raw;
-  if (isObject(execution) && execution.taskSupport === 'required') throw new Error('it can only be run as a task');
+  if (isObject(execution) && execution.taskSupport === 'required') return undefined;
   return { definition: parse(Tool, rest), paramHeaders: paramHeadersOf(rest.inputSchema) };
 }
 

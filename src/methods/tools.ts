@@ -43,9 +43,10 @@ export function createTools(
       const args = given ?? {};
       if (!isObject(args)) throw invalidParams('arguments must be an object');
       const { nameLimit } = profileOf(call.peer.client);
-      const ownTool = ours.find(name, nameLimit);
-      const snapshot = await (ownTool?.isFresh ? registry.refresh('call') : registry.ready());
-      const tool = ownTool ?? tables(snapshot).find(name, nameLimit);
+      // Before the tool is found in a snapshot, so that one snapshot is enough.
+      const isFresh = ours.find(name, nameLimit)?.isFresh;
+      const snapshot = await (isFresh ? registry.refresh('call') : registry.ready());
+      const tool = tables(snapshot).find(name, nameLimit);
       if (!tool) throw invalidParams(`unknown tool "${echo(String(name))}"`);
       return tool.run(args, snapshot, call);
     },

@@ -28,7 +28,7 @@ export interface Incoming {
 export interface Exchange {
   /** Called at most once. */
   reply(reply: EncodedReply): void;
-  /** Sends a notification about the text that is being answered, before its reply. */
+  /** Sends a notification about the text that is being answered, before its reply. Must not throw. */
   notify(text: string): void;
   /** Its requests run when this settles, and can be cancelled before. Absent: at once. */
   readonly turn?: Promise<void> | undefined;

@@ -79,7 +79,7 @@ export function frontMatterOf(bytes: Buffer): Fields {
   if (/[\ufffd\ufdd0]/.test(block)) throw refusal('is not UTF-8');
   // js-yaml reads a tab as indentation of no width, makes texts of keys behind a question mark, merges keys at `<<`, and has
   // types that YAML 1.2 lacks; other parsers do not.
-  if (/^ *\t+\S|^ *\?[ \t]|!!(?:set|omap|pairs)\b|(?:<<|__proto__)["']?[ \t]*:/m.test(block))
+  if (/^ *\t+\S|^ *\?(?:[ \t]|$)|!!(?:set|omap|pairs)\b|(?:<<|__proto__)["']?[ \t]*:/m.test(block))
     throw refusal('has a tab, a key or a type that parsers read differently');
   try {
     const { [MARK]: _end, ...fields } = parseBlock(block);
@@ -136,7 +136,7 @@ const NUMBER =
 /** Throws when the block is not a mapping in YAML. */
 function parseBlock(block: string): Fields {
   // js-yaml takes the text after a closed bracket for another key.
-  if (/^[^\s#:][^:\n]*:[ \t]+(?:\[[^\]\n]*\]|\{[^}\n]*\})[ \t]+[^\s#]/m.test(block))
+  if (/^[^\s#:][^:\n]*:[ \t]+(?:\[[^[\]\n]*\]|\{[^{}\n]*\})[ \t]+[^\s#]/m.test(block))
     throw new Error('text follows a bracket');
   // The package trims: the comment protects the indentation of the first line, the mark the line breaks at the end.
   const end = /[|>]\d?\+/.test(block) ? `${MARK}:\n` : '';
@@ -199,7 +199,7 @@ function jsonOf(value: unknown, room: { left: number }, depth: number): unknown 
 function scalarOf(marked: string): unknown {
   const text = marked.replaceAll(MARK, '');
   if (!marked.startsWith(MARK) || !NUMBER.test(text)) return text;
-  const isExact = !/^[-+]?\d+$/.test(text) || Number.isSafeInteger(Number(text));
+  const isExact = !/^[-+]?\d+$|^0[ox]/.test(text) || Number.isSafeInteger(Number(text));
   if (!Number.isFinite(Number(text)) || !isExact) throw new Error(`${text} is not a JSON number`);
   return Number(text);
 }

@@ -6,7 +6,6 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Settings } from '../config.ts';
-import { TRANSIENT } from '../files/read.ts';
 import { codeOf, isSkipped, lookAt, realPathOrSame } from '../files/stat.ts';
 import { MAX_DEPTH, MAX_NAME } from '../limits.ts';
 import type { Location, Plugin } from '../model.ts';
@@ -105,7 +104,7 @@ function withSkills(parent: string, wanted: RegExp): readonly string[] {
     return names.filter((name) => lookAt(join(parent, name, 'skills'))?.isDirectory()).sort();
   } catch (error) {
     // It says nothing about the directory, so the source fails and its last state is kept.
-    if (TRANSIENT.includes(codeOf(error))) throw error;
+    if (['EMFILE', 'ENFILE'].includes(codeOf(error))) throw error;
     return [];
   }
 }

@@ -32,7 +32,7 @@ export function readTool({ log }: Settings): Tool {
   return own.ownTool(form, ReadInput, ({ name, path: asked }, { names, uris }, call) =>
     own.withSkill(names, name, async (listed) => {
       const { directory, files } = listed.skill;
-      const path = asked.replace(/^(?:\.\/+)+|\/+$/g, '');
+      const path = asked.replace(/^(?:\.\/+)+|(?<!\/)\/+$/g, '');
       try {
         if (!path.split('/').every(isPlainSegment)) throw new FileError('refused', 'it is not a path inside the skill');
         const bytes = await files.read(path, MAX_FILE_BYTES, call);
@@ -52,15 +52,16 @@ export function readTool({ log }: Settings): Tool {
 
 // --- internal ---
 
-const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
-
-/** A path that leads nowhere is answered with what is in the nearest directory that is there. */
+/** A path that leads nowhere is answered with what is in its directory or, where that is missing too, in the skill. */
 async function explain({ kind, message }: FileError, files: SkillFiles, path: string, call: Call): Promise<string> {
   if (kind !== 'missing' && kind !== 'directory') return `cannot be read: ${printable(message)}`;
-  let directory = kind === 'directory' ? path : parentOf(path);
-  const look = () => files.list(directory, call).catch(() => undefined);
-  let children = await look();
-  for (; !children && directory !== ''; children = await look()) directory = parentOf(directory);
+  const look = (at: string) => files.list(at, call).catch(() => undefined);
+  let directory = kind === 'directory' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  let children = await look(directory);
+  if (!children) {
+    directory = '';
+    children = await look('');
+  }
   const names = own.linesFor(
     children ?? [],
     (child) => printable(child.name) + (child.kind === 'directory' ? '/' : ''),

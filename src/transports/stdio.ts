@@ -80,7 +80,8 @@ function createQueue(dispatcher: protocol.Dispatcher, input: Readable, output: W
     const turn = isLimited && !hasRoom() ? new Promise<void>((run) => waiting.push(run)) : undefined;
     if (isLimited && !turn) running++;
     const exchange = { reply, notify: incoming.streams ? send : report, turn };
-    const done = dispatcher.answer(incoming, session, exchange).then(() => {
+    const done = dispatcher.answer(incoming, session, exchange).then(async () => {
+      await turn; // One whose id is in flight is answered before its turn.
       inFlight.delete(done);
       if (isLimited) setImmediate(leave);
     });

@@ -129,7 +129,7 @@ export async function listen(t: TestContext, handler: RequestListener): Promise<
 }
 
 export const DONE = { content: [{ type: 'text', text: 'done' }] };
-export const LEGACY = {
+const LEGACY = {
   protocolVersion: '2025-11-25',
   capabilities: { tools: { listChanged: true } },
   serverInfo: { name: 'web', version: '1' },

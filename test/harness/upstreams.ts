@@ -2,12 +2,11 @@
  * Upstream servers in processes of their own that answer what a script says (test/fixtures/upstream.ts), the hub's source
  * in front of them, and requests of a client of ours.
  */
-import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { settingsFrom } from '../../src/config.ts';
 import { createHubSource } from '../../src/hub/index.ts';
-import type { Contribution } from '../../src/model.ts';
+
 import { type Call, createSession, type Peer } from '../../src/protocol/index.ts';
 import type { Script } from '../fixtures/upstream.ts';
 import { eventually } from './connections.ts';
@@ -21,14 +20,6 @@ export function fixture(name: string, ...args: readonly string[]) {
 
 /** The server that does what a script says: with tools of its own unless the script has others. */
 export const upstream = (script: Script = {}, journal = '') => fixture('upstream', JSON.stringify(script), journal);
-
-/** `count`: how often that was asked of it. */
-export function scripted(tree: Tree, name: string, script: Script) {
-  const journal = tree.write(`${name}.journal`, '');
-  const asked = () => readFileSync(journal, 'utf8').split('\n');
-  const count = (method: string) => asked().filter((line) => line.startsWith(`${method} `)).length;
-  return { entry: upstream(script, journal), count };
-}
 
 /** A tool that takes nothing. */
 export const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
@@ -49,8 +40,6 @@ export function startSource(t: TestContext, tree: Tree, servers: object) {
     source.status?.().some((one) => one.name === name && one.state === 'ready') === true;
   return { changes, source, write, ready: (name: string) => eventually(() => isReady(name), `${name} is ready`) };
 }
-
-export const toolNames = ({ tools = [] }: Contribution) => tools.map(({ definition }) => definition.name);
 
 /** A request of a client, with what it is sent before the answer. */
 export function callOf(params: object = {}, peer: Partial<Peer> = {}) {

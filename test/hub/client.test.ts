@@ -31,7 +31,6 @@ const ANSWERS: readonly (readonly [what: string, answer: Params, outcome: object
   ['neither', {}, { message: 'the answer is not JSON-RPC' }],
   ['a type of its own', { result: { resultType: 'table' } }, { resultType: 'table' }],
   ['no id', { id: null, error: { code: -32700, message: 'not read' } }, { message: 'not read' }],
-  ['no method, no id', { id: null }, { message: 'a message that is not JSON-RPC was dropped' }],
 ];
 test('a request is answered by what its server answers, and an error is an answer to a ping', async (t) => {
   const client = await connect(t, SERVER);

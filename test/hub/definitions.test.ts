@@ -9,7 +9,7 @@ import { ODD_TOOLS } from '../fixtures/odd.ts';
 const SCHEMA = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
 /** As a client gets it. */
 const toolWith = (more: object) =>
-  JSON.parse(JSON.stringify(toolFrom({ name: 'x', inputSchema: SCHEMA, ...more }).definition));
+  JSON.parse(JSON.stringify(toolFrom({ name: 'x', inputSchema: SCHEMA, ...more })?.definition));
 
 test('every output schema that is kept compiles, as SDK clients do while they read a list', () => {
   const kept = ODD_TOOLS.flatMap((odd) => toolWith({ outputSchema: Object(odd).outputSchema }).outputSchema ?? []);
@@ -62,15 +62,15 @@ const REFUSED: readonly (readonly [why: RegExp, check: (raw: Params) => unknown,
   [/over 128 characters/, promptFrom, { name: 'x'.repeat(129) }],
   [/inputSchema is not/, toolFrom, { name: 'x', inputSchema: { type: 'array' } }],
   [/x-mcp-header/, toolFrom, { name: 'x', inputSchema: of({ type: 'number', 'x-mcp-header': 'Region' }) }],
-  [/run as a task/, toolFrom, { name: 'x', inputSchema: SCHEMA, execution: { taskSupport: 'required' } }],
   [/no uri/, resourceFrom, { name: 'x' }],
   [/URI is not valid/, resourceFrom, { name: 'x', uri: '/path' }],
   [/invisible characters/, resourceFrom, { name: 'x', uri: 'x:\ud800' }],
   [/scheme/, templateFrom, { name: 'x', uriTemplate: '{+path}' }],
   [/braces/, templateFrom, { name: 'x', uriTemplate: 'x:{a' }],
 ];
-test('an item that cannot be listed says why; URIs of skills are ours, and are left out in silence', () => {
+test('an item that cannot be listed says why; URIs of skills are ours, and are left out in silence, as tasks are', () => {
   for (const [why, check, raw] of REFUSED) assert.throws(() => check(raw), why);
   assert.equal(resourceFrom({ name: 'x', uri: 'skill://claude/pdf/SKILL.md' }), undefined);
   assert.equal(templateFrom({ name: 'x', uriTemplate: 'SKILL://{a}' }), undefined);
+  assert.equal(toolFrom({ name: 'x', inputSchema: SCHEMA, execution: { taskSupport: 'required' } }), undefined);
 });

@@ -122,7 +122,7 @@ test('an answer that names its request may mean that it ran: it is not sent agai
   let runs = 0;
   const { call } = await start(t, ({ method, headers, id, json }) => {
     const isOld = method !== 'initialize' && method !== 'server/discover' && headers['mcp-session-id'] !== current;
-    if (isOld) return json(404, { id: null, error: { code: -32001, message: 'no such session' } });
+    if (isOld) return json(404, { id: 'none of yours', error: { code: -32001, message: 'no such session' } });
     if (method !== 'tools/call' || ++runs > 1) return false;
     current = 'session-2';
     return json(400, { id, error: { code: -32000, message: 'it went wrong' } });

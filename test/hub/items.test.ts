@@ -27,7 +27,7 @@ function serve(name: string, listing: Partial<Listing>, result: unknown = {}) {
   return { asked, upstream, ...contributionOf([upstream]) };
 }
 const properties = { r: { type: 'string', 'x-mcp-header': 'Region' } };
-const ECHO = toolFrom(tool('echo', { inputSchema: { type: 'object', properties } }));
+const ECHO = toolFrom(tool('echo', { inputSchema: { type: 'object', properties } })) ?? assert.fail();
 const SNAPSHOT = {} as Snapshot;
 
 /** What a client gets of a tool call that the server answers so. */

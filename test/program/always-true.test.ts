@@ -313,7 +313,7 @@ test('No field from outside costs more than linear work, and none is kept longer
     'a URI': (text) => ask('resources/read', { uri: `skill://custom/pdf/${text}` }),
     'a directory': (text) => peer.modern('resources/directory/read', { uri: text }),
   };
-  const parts = ' (via x) |[(| |\t\n|../|a:|&<>|%2e|\u202e|\ud83d|\u0000|\u0301\u0323'.split('|');
+  const parts = ' (via x) |[(| |\t\n|../|/|a/|a:|&<>|%2e|\u202e|\ud83d|\u0000|\u0301\u0323'.split('|');
   for (const [what, look] of Object.entries(fields)) {
     for (const part of parts) {
       // Quadratic time over the first is many seconds; linear time is a few milliseconds, some hundred at worst.

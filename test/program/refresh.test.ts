@@ -26,7 +26,7 @@ async function nextNotice(program: Program, change: () => void): Promise<string>
 describe('a refresh', { concurrency: 4 }, () => {
   test('by the timer finds a root that did not exist, and plugins', async (t) => {
     const tree = makeTree(t, { [PDF]: skillText('pdf') });
-    const program = startProgram(t, { tree, args: ['--refresh-interval', '100'] });
+    const program = startProgram(t, { tree, args: ['--no-watch', '--refresh-interval', '100'] });
     await program.description();
     tree.write('.agents/skills/a/SKILL.md', skillText('a'));
     await program.waitForStderr(/refresh \(timer\): changed; 2 skills/);

@@ -40,6 +40,7 @@ const READ: readonly (readonly [what: string, text: string, expected: readonly s
   ['an unquoted colon', described('Use when: a PDF'), ['pdf', 'Use when: a PDF', '*']],
   ['a value like a flow list', described('[beta] PDF files'), ['pdf', '[beta] PDF files', '*']],
   ['text and a colon after a bracket', described('[WIP] does: many'), ['pdf', '[WIP] does: many', '*']],
+  ['a map in a map', fenced(`${BASE}\nmetadata: { "a": { "b": [x, [y]] } } # z`), PDF],
   ['a fault in another key', fenced(`${BASE}\nargument-hint: [a] [b]`), [...PDF, '*']],
   ['a fault beside a block', fenced('name: pdf\ndescription: |\n  One\n  two\nx: - y'), ['pdf', 'One\ntwo', '*']],
   ['a duplicate key', fenced(`${BASE}\nname: other`), [...PDF, '*']],

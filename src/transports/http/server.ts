@@ -62,8 +62,8 @@ export async function serveHttp(dispatcher: Dispatcher, options: HttpOptions): P
     // It waits for its turn: before that its response has no socket, and would not notice that the connection is lost.
     const count = (behind.get(socket) ?? 0) + 1;
     behind.set(socket, count);
-    // Not at once: Node reads on after each request that it has parsed.
-    if (count >= limits.MAX_WAITING) setImmediate(() => socket.pause());
+    // Not at once, because Node reads on after each request that it has parsed; and only while others wait, who resume it.
+    setImmediate(() => (behind.get(socket) ?? 0) >= limits.MAX_WAITING && socket.pause());
     response.once('socket', () => {
       behind.set(socket, (behind.get(socket) ?? 1) - 1);
       socket.resume();

@@ -38,6 +38,7 @@ export function createHttpSession(hasRoom = () => true) {
       const turn = new Promise<void>((start) => void waiting.push(start));
       proceed();
       await answer(turn);
+      await turn; // One whose id is in flight is answered before its turn.
       running--;
       proceed();
     },

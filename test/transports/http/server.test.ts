@@ -77,6 +77,18 @@ test('requests behind another on one connection wait for their turn, and never r
   assert.match((await other).json.result.text, /^not the third/);
 });
 
+test('thousands of requests in one piece are all answered, and so is what comes after them', async (t) => {
+  const { url } = await startHttp(t);
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
+  let text = '';
+  socket.on('data', (more: string) => (text += more));
+  for (const round of [1, 2]) {
+    socket.write('GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4000));
+    await eventually(() => text.split('HTTP/1.1 404').length > 4000 * round, `the answers of round ${round}`);
+  }
+  socket.destroy();
+});
+
 test('the time for a request and the time between two checks of it are under 30 seconds', () => {
   assert.ok(REQUEST_MS + REQUEST_CHECK_MS < 30_000);
 });
