@@ -85,7 +85,7 @@ test('every option, file and npm script that it names is there, and it names eve
   const tree = makeTree(t);
   const words = ['serve', 'list', 'show', 'search', 'check', 'doctor', 'setup', 'trust'];
   const help = words.map((word) => runCommand(tree, [word, '--help']).stdout).join('');
-  const others = ['--permission', '--allow-fs-read', '--json']; // Of Node and npm.
+  const others = ['--permission', '--experimental-permission', '--allow-fs-read', '--json', '--silent']; // Of Node and npm.
   const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
   const embedding = section('Embedding and vendoring');
   const rows: readonly (readonly [least: number, names: readonly string[], isThere: (name: string) => boolean])[] = [
