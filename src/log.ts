@@ -9,9 +9,9 @@ export type Level = (typeof LEVELS)[number];
 export type Log = Readonly<Record<Level, (text: string) => void>>;
 
 export function createLog(write: (line: string) => void, level: Level): Log {
-  const at = (own: Level) => (text: string) => {
-    if (LEVELS.indexOf(own) > LEVELS.indexOf(level)) return;
-    write(`skillwire: ${own === 'info' ? '' : `${own}: `}${printable(text)}\n`);
+  const at = (entry: Level) => (text: string) => {
+    if (LEVELS.indexOf(entry) > LEVELS.indexOf(level)) return;
+    write(`skillwire: ${entry === 'info' ? '' : `${entry}: `}${printable(text)}\n`);
   };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }

@@ -27,7 +27,7 @@ export interface Skill {
   /** Its SKILL.md; for an upstream skill the URI of that. */
   readonly file: string;
   /** Equal for two paths to one real directory. */
-  readonly place: string;
+  readonly identity: string;
   /** SKILL.md, byte for byte, as of the scan. Undefined for an upstream skill, which is read when it is asked for. */
   readonly bytes?: Buffer | undefined;
   readonly files: SkillFiles;

@@ -49,13 +49,13 @@ const messageFor = ({ expected, received }: v.BaseIssue<unknown>) =>
   received === 'undefined' ? 'is missing' : `must be ${expected}`;
 
 function faultOf(error: unknown): string {
-  const place = error instanceof v.ValiError ? v.getDotPath(error.issues[0]) : undefined;
-  return place ? `${place} ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
+  const field = error instanceof v.ValiError ? v.getDotPath(error.issues[0]) : undefined;
+  return field ? `${field} ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
 }
 
 /** The parser's own message would quote the file too. */
 function notJson({ input, received }: v.ParseJsonIssue<string>): string {
-  const [place = ''] = / at position \d+/.exec(received) ?? [];
+  const [position = ''] = / at position \d+/.exec(received) ?? [];
   const hasComment = /(?:^|[,[{}\]])[ \t]*\/[/*]/m.test(input);
-  return `it ${hasComment ? 'has a comment, so it is not plain' : 'is not valid'} JSON${place}`;
+  return `it ${hasComment ? 'has a comment, so it is not plain' : 'is not valid'} JSON${position}`;
 }

@@ -217,8 +217,8 @@ async function httpErrorOf(status: number, response: IncomingMessage): Promise<H
   // A refusal of our authorization is about this client, and not the answer to a message.
   const isRefusal = status === 401 || status === 403;
   const rpc = error && !isRefusal ? new RpcError(error.code, error.message, error.data) : undefined;
-  const [place] = response.headers.location?.split('?', 1) ?? [];
-  const redirection = place === undefined ? '' : ` (it leads to ${place}: set that as its url)`;
+  const [location] = response.headers.location?.split('?', 1) ?? [];
+  const redirection = location === undefined ? '' : ` (it leads to ${location}: set that as its url)`;
   const hint = isRefusal ? ' (are the headers in its entry right?)' : redirection;
   const id = message?.kind === 'response' ? message.id : null;
   return new HttpError(status, `HTTP ${status}${error ? `: ${error.message}` : ''}${hint}`, rpc, id);

@@ -67,9 +67,9 @@ export function inheritedFrom(env: Environment, system: string): Environment {
  */
 export function commandLine({ command, args, cwd }: StdioTarget, env: Environment, system: string) {
   const isPath = system === 'win32' ? /[\\/]/.test(command) : command.includes('/');
-  const place = isPath ? resolve(cwd, command) : command;
-  if (system !== 'win32') return { command: place, args, verbatim: false };
-  const file = findOnWindows(place, isPath, env);
+  const program = isPath ? resolve(cwd, command) : command;
+  if (system !== 'win32') return { command: program, args, verbatim: false };
+  const file = findOnWindows(program, isPath, env);
   if (!/\.(cmd|bat)$/i.test(file)) return { command: file, args, verbatim: false };
   // Only cmd.exe can run a batch file such as npx, and it interprets its line twice, so arguments are escaped twice.
   const line = [escapeMeta(file), ...args.map((arg) => escapeMeta(escapeMeta(quote(arg))))].join(' ');

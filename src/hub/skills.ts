@@ -59,7 +59,7 @@ export function skillOf(server: SkillServer, entry: UpstreamSkill): Skill {
     root,
     directory,
     file: `${directory}/SKILL.md`,
-    place: `${provider} ${entry.base}`,
+    identity: `${provider} ${entry.base}`,
     files: filesOf(server, entry),
   };
 }

@@ -79,9 +79,9 @@ function skillDefinition(root: string, { id, skill }: ListedSkill): Definition {
 async function read(snapshot: Snapshot, uri: string, call: Call): Promise<object> {
   const resource = snapshot.resources.get(uri);
   if (resource) return resource.read(call);
-  const place = skillPathAt(snapshot, uri);
-  if (place) {
-    const { root, path, listed } = place;
+  const target = skillPathAt(snapshot, uri);
+  if (target) {
+    const { root, path, listed } = target;
     const bytes = await lookFor(uri, () => listed.skill.files.read(path, MAX_FILE_BYTES, call));
     return { contents: [contentOf(uriOf(root, path), path, bytes)] };
   }
@@ -91,9 +91,9 @@ async function read(snapshot: Snapshot, uri: string, call: Call): Promise<object
 }
 
 async function readDirectory(snapshot: Snapshot, uri: string, call: Call): Promise<readonly Definition[]> {
-  const place = skillPathAt(snapshot, uri);
-  if (!place) return skillsBelow(snapshot, uri);
-  const { root, path, listed } = place;
+  const target = skillPathAt(snapshot, uri);
+  if (!target) return skillsBelow(snapshot, uri);
+  const { root, path, listed } = target;
   const children = await lookFor(uri, () => listed.skill.files.list(path, call));
   return children.map(({ name, kind, size }): Definition => {
     const child = uriOf(root, path === '' ? name : `${path}/${name}`);

@@ -68,9 +68,9 @@ export function createSkillsExtension(registry: Registry, log: Log): readonly Me
 
   const get = readMethod(registry, 'skills/get', async (snapshot, params, call) => {
     const uri = uriParam(params.uri);
-    const place = skillPathAt(snapshot, uri);
-    if (place?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
-    return { skill: await lookFor(uri, () => readEntry(place.root, place.listed.skill, call)) };
+    const target = skillPathAt(snapshot, uri);
+    if (target?.path !== 'SKILL.md') throw nothingAt(uri, 'no skill is served there');
+    return { skill: await lookFor(uri, () => readEntry(target.root, target.listed.skill, call)) };
   });
   return [list, get];
 }

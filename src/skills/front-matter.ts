@@ -35,7 +35,7 @@ export function readHead(bytes: Buffer): HeadReading {
     // Each on its own: a mistake in one, or in a third, does not affect the other.
     fields = { name: readField(cut.block, 'name'), description: readField(cut.block, 'description') };
   }
-  const head = v.safeParse(SkillHead, { name: textOf(fields.name), description: textOf(fields.description) });
+  const head = v.safeParse(SkillHead, { name: asWritten(fields.name), description: asWritten(fields.description) });
   if (!head.success) return { kind: 'unusable', why: fault ?? head.issues.map(({ message }) => message).join('; ') };
   return {
     kind: 'read',
@@ -155,7 +155,7 @@ function firstLineOf(error: unknown): string {
 }
 
 /** A number, a date or a boolean is as its author wrote it. */
-function textOf(value: unknown): string | undefined {
+function asWritten(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value.replaceAll(MARK, '') : undefined;
 }

@@ -24,7 +24,7 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   const pace = createPacer();
   /** By directory. */
   const entries = new Map<string, Entry>();
-  const originalOf = (entry: Entry) => entries.get(copies.get(entry.skill)?.place ?? '') ?? entry;
+  const originalOf = (entry: Entry) => entries.get(copies.get(entry.skill)?.identity ?? '') ?? entry;
   const { byId, claim, claimNumber } = createIds();
   /** The skills that a bare or a short name can mean. */
   const byName = new Map<string, Set<Entry>>();
@@ -37,14 +37,14 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
   /** Whether a name that means `first` means this skill too. Of a provider only the first skill, which has the plain id, can. */
   const isRival = (first: Skill, skill: Skill, entry: Entry) => {
     // Plugins and upstream servers, only where no other skill has the name.
-    if (!isOwn(first)) return !isOwn(skill);
+    if (!isPlain(first)) return !isPlain(skill);
     const hasPlainId = byId.get(nameKey(fullIdsOf(skill)[0])) === entry;
-    return isOwn(skill) && hasPlainId && !FIRST_MEANT.includes(first.provider);
+    return isPlain(skill) && hasPlainId && !FIRST_MEANT.includes(first.provider);
   };
   for (const skill of skills) {
     await pace();
-    const entry = entries.get(skill.place) ?? { id: '', skill, isShadowed: false };
-    entries.set(skill.place, entry);
+    const entry = entries.get(skill.identity) ?? { id: '', skill, isShadowed: false };
+    entries.set(skill.identity, entry);
     for (const id of fullIdsOf(skill)) claim(id, entry);
     add(nameKey(skill.name), skill, entry);
     // `claude:pdf` is a short name of the skill `pdf` in one of claude's plugins.
@@ -63,7 +63,7 @@ export async function createNames(skills: readonly Skill[], copies: ReadonlyMap<
     const { skill } = entry;
     entry.isShadowed = skill.location === 'global' && byId.has(nameKey(`${skill.provider}@project:${skill.name}`));
     const found = find(nameKey(skill.name));
-    if (found.size === 1 && found.has(entry) && isOwn(skill)) entry.id = skill.name;
+    if (found.size === 1 && found.has(entry) && isPlain(skill)) entry.id = skill.name;
     if (originalOf(entry) === entry) listed.push(entry);
   }
   const visible = listed.filter(({ isShadowed }) => !isShadowed);
@@ -104,7 +104,7 @@ type Entry = { -readonly [Field in keyof ListedSkill]: ListedSkill[Field] };
 const FIRST_MEANT = ['custom', 'agents'];
 
 /** Whether it is in a directory of the user or project, and not part of a plugin or an upstream server. */
-const isOwn = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
+const isPlain = ({ plugin, location }: Skill) => plugin === undefined && location !== 'mcp';
 
 /** `claude:pdf` and `claude@global:pdf`; of a plugin `docs:pdf`, `docs@market:pdf` and `claude:docs:pdf`. */
 function fullIdsOf({ name, provider, plugin, location }: Skill): readonly [plain: string, ...more: string[]] {

@@ -39,8 +39,11 @@ export function findRoots(settings: Settings): readonly Root[] {
   const global = globalRoots(settings);
   // Started in the home directory, or in that of a provider, its skills are the global ones, and not a project's too.
   const taken = new Set(global.map(({ directory }) => realPathOrSame(directory)));
-  const own = root === undefined ? [rootAt(join(cwd, 'skills'), 'custom', 'custom')] : [];
-  const project = [...own, ...dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project'))]
+  const skillsHere = root === undefined ? [rootAt(join(cwd, 'skills'), 'custom', 'custom')] : [];
+  const project = [
+    ...skillsHere,
+    ...dotDirectories(cwd).map((name) => rootAt(join(cwd, name, 'skills'), name, 'project')),
+  ]
     .filter(({ directory }) => !taken.has(realPathOrSame(directory)))
     // The links of a cloned repository must not lead out of it.
     .map((one) => ({ ...one, within: followSymlinks ? undefined : cwd }));

@@ -123,11 +123,11 @@ function readEntry({ root, found: { visit, entry: known }, look }: Due): Entry {
     const { name, description, lenient } = head;
     const problem = lenient === undefined ? undefined : ({ where: file, what: lenient, mild: true } as const);
     const last = known?.skill;
-    if (last?.place === visit.identity && last.bytes?.equals(bytes)) return { version, skill: last, problem };
+    if (last?.identity === visit.identity && last.bytes?.equals(bytes)) return { version, skill: last, problem };
     const { provider, location, plugin } = root;
-    const place = { root: root.directory, directory: visit.path, file, place: visit.identity };
+    const where = { root: root.directory, directory: visit.path, file, identity: visit.identity };
     const files = new LocalFiles(visit.real);
-    const skill = { name, description, provider, location, plugin, ...place, bytes, files };
+    const skill = { name, description, provider, location, plugin, ...where, bytes, files };
     return { version, skill, problem };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;

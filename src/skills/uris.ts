@@ -73,7 +73,7 @@ const UNSAFE = sep === '\\' ? /[/\\:\0]/ : /[/\0]/;
 const encodeSegment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 /** A segment that is not read as this or the parent directory. */
-const ownSegment = (text: string) => (/^\.{0,2}$/.test(text) ? '_' : encodeSegment(text));
+const safeSegment = (text: string) => (/^\.{0,2}$/.test(text) ? '_' : encodeSegment(text));
 
 /** Empty, which no segment of a served URI is, when it is not a valid encoding. */
 function decodeSegment(text: string): string {
@@ -113,10 +113,10 @@ function createChooser() {
   };
 
   return ({ id, skill, isShadowed }: ListedSkill): string => {
-    const top = SCHEME + ownSegment(skill.provider);
-    const name = ownSegment(skill.name);
+    const top = SCHEME + safeSegment(skill.provider);
+    const name = safeSegment(skill.name);
     const between = skill.plugin?.name ?? (isShadowed ? 'global' : undefined);
-    const stem = between === undefined ? top : `${top}/${ownSegment(between)}`;
+    const stem = between === undefined ? top : `${top}/${safeSegment(between)}`;
     if (take(`${stem}/${name}`)) return `${stem}/${name}`;
     // When a skill is called like the plugin, or `global`, all URIs below its own are those of its files.
     const base = used.get(stem) === 'skill' ? top : stem;

@@ -66,7 +66,7 @@ async function explain({ kind, message }: FileError, files: SkillFiles, path: st
     children ?? [],
     (child) => printable(child.name) + (child.kind === 'directory' ? '/' : ''),
   );
-  const place = directory === '' ? 'The skill' : `"${echo(directory)}"`;
-  const there = children ? ` ${place} contains: ${names.join(', ') || 'nothing'}.` : '';
+  const where = directory === '' ? 'The skill' : `"${echo(directory)}"`;
+  const there = children ? ` ${where} contains: ${names.join(', ') || 'nothing'}.` : '';
   return `${kind === 'directory' ? 'is a directory' : 'does not exist'}.${there}`;
 }

@@ -24,7 +24,7 @@ export function skillTool({ log }: Settings): Tool {
   const load = (listed: ListedSkill, call: Call): ToolOutcome | Promise<ToolOutcome> => {
     const { bytes } = listed.skill;
     if (!bytes) return loadUpstream(listed, call);
-    const result = encoded.get(listed) ?? new EncodedResult(success(textOf(listed, bytes)));
+    const result = encoded.get(listed) ?? new EncodedResult(success(withHeader(listed, bytes)));
     encoded.set(listed, result);
     return result;
   };
@@ -51,7 +51,7 @@ export function skillTool({ log }: Settings): Tool {
 /** A header that says where the skill comes from, then its SKILL.md unchanged. `call`: for an upstream skill. */
 export async function skillText(listed: ListedSkill, call?: Call): Promise<string> {
   const { bytes, files } = listed.skill;
-  return textOf(listed, bytes ?? (await files.read('SKILL.md', MAX_SKILL_BYTES, call)));
+  return withHeader(listed, bytes ?? (await files.read('SKILL.md', MAX_SKILL_BYTES, call)));
 }
 
 // --- internal ---
@@ -74,7 +74,7 @@ async function loadUpstream(listed: ListedSkill, call: Call): Promise<ToolOutcom
   }
 }
 
-function textOf({ id, skill }: ListedSkill, bytes: Buffer): string {
+function withHeader({ id, skill }: ListedSkill, bytes: Buffer): string {
   const { directory, file, location, provider, plugin } = skill;
   const lines = [
     `Loading: ${id}`,

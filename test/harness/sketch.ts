@@ -19,7 +19,7 @@ export function sketch(owner: string, name: string, more: Partial<Skill> = {}): 
     root: '/r',
     directory,
     file: `${directory}/SKILL.md`,
-    place: String(made),
+    identity: String(made),
     files: {} as Skill['files'],
     ...more,
   };

@@ -8,7 +8,7 @@ const ids = (names: Names) => names.listed.map(({ id }) => id);
 /** `claude pdf` or `docs@market pdf`. Those with `&` are paths to one directory, those with `=` copies of the first. */
 function skillOf(line: string): Skill {
   const [owner = '', name = ''] = line.replace(/^[&=]/, '').split(/ (.*)/s, 2);
-  return sketch(owner, name, line.startsWith('&') ? { place: 'one' } : {});
+  return sketch(owner, name, line.startsWith('&') ? { identity: 'one' } : {});
 }
 
 /** The number of the skill that was found, the ids of several, or 'missing'. */
@@ -78,7 +78,7 @@ test('whatever clashes, every listed name and every name that is offered loads e
   for (let round = 0; round < 500; round++) {
     const skills = Array.from({ length: 2 + Math.floor(random() * 14) }, () => {
       const name = Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(PIECES)).join('');
-      return sketch(pick(owners), name.trim() || 'x', random() < 0.2 ? { place: pick(['p', 'q']) } : {});
+      return sketch(pick(owners), name.trim() || 'x', random() < 0.2 ? { identity: pick(['p', 'q']) } : {});
     });
     const [first, ...others] = skills;
     const twin = others.find(({ name }) => nameKey(name) === nameKey(first?.name ?? ''));
