@@ -249,7 +249,7 @@ export class UpstreamClient {
   }
 
   #handle(message: Message): void {
-    if (message.kind === 'invalid') this.#take(message.id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
+    if (message.kind === 'invalid') this.#settleInvalid(message.id, message.error);
     else if (message.kind === 'response') this.#settle(message);
     else if (message.kind === 'request') void this.#reply(message.id, message.method);
     else if (message.method === 'notifications/progress') this.#progress(message.params);
@@ -269,6 +269,13 @@ export class UpstreamClient {
       pending.reject(new RpcError(outcome.error.code, outcome.error.message, outcome.error.data));
     else if (isObject(outcome.result)) pending.resolve(outcome.result);
     else pending.reject(new UpstreamError('the answer is not an object'));
+  }
+
+  /** What cannot be parsed is not quoted: it may hold part of a secret. Over HTTP, its own exchange shows the loss. */
+  #settleInvalid(id: Id | null, { code }: RpcError): void {
+    const isLost = id === null && code === protocol.CODE.parse && !this.#connection.drop;
+    if (isLost) this.#failDropped(new UpstreamError('a message that is not JSON was dropped'));
+    else this.#take(id)?.reject(new UpstreamError('the answer is not JSON-RPC'));
   }
 
   /** Progress that was not asked for does not prolong a request. */

@@ -149,14 +149,14 @@ async function requestList(
   const deadline = performance.now() + limits.SETUP_MS;
   // Items and pages, also those that are left out: a server that sends nothing else would keep us reading.
   let received = 0;
-  let bytes = 0;
+  let length = 0;
 
   function take(raw: Params): void {
     try {
       if (!isShallow(raw, limits.MAX_ITEM_DEPTH)) throw new Error(`it has over ${limits.MAX_ITEM_DEPTH} levels`);
       const size = JSON.stringify(raw).length;
-      bytes += Math.min(size, limits.MAX_ITEM_BYTES);
-      if (size > limits.MAX_ITEM_BYTES) throw new Error(`it is over ${limits.MAX_ITEM_BYTES} bytes`);
+      length += Math.min(size, limits.MAX_ITEM_LENGTH);
+      if (size > limits.MAX_ITEM_LENGTH) throw new Error(`it is over ${limits.MAX_ITEM_LENGTH} characters`);
       const item = check(raw);
       const identity = visibleLine(String(raw[id]));
       if (items.has(identity)) throw new Error(`an earlier one has the same ${id}`);
@@ -177,7 +177,7 @@ async function requestList(
     for (const raw of result[key]) {
       await pace();
       if (received > limits.MAX_ITEMS) full = `over ${limits.MAX_ITEMS} items`;
-      if (bytes > limits.MAX_LIST_BYTES) full = `over ${limits.MAX_LIST_BYTES} bytes`;
+      if (length > limits.MAX_LIST_LENGTH) full = `over ${limits.MAX_LIST_LENGTH} characters`;
       if (full !== undefined) break;
       received += 1;
       if (isObject(raw)) take(raw);

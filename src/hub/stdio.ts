@@ -68,8 +68,8 @@ function readStderr(stderr: Readable, owner: ConnectionOwner): () => string {
 function messagesOf(owner: ConnectionOwner): (line: string) => void {
   let isReported = false;
   return (line) => {
-    // Without parsing it: to parse what is not JSON is slow.
-    if (/^\s*[[{]/.test(line) && line.includes('"jsonrpc"')) return owner.text(line);
+    // Without parsing it: to parse what is not JSON is slow. A batch begins with a bracket and a brace, `[INFO]` does not.
+    if (/^\s*(?:\[\s*)?\{/.test(line) && line.includes('"jsonrpc"')) return owner.text(line);
     // Said once, and the line is not quoted: it may hold part of a secret, which would not be found.
     if (!isReported) owner.log('prints lines on stdout that are not JSON-RPC');
     isReported = true;

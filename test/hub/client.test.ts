@@ -14,6 +14,7 @@ const SERVER = scriptTarget(
   `seen.push({ id, method, params });
   const report = () => seen.forEach((one) => send({ method: 'notifications/progress', params: { progressToken: one.id } }));
   if (method === 'answer') send({ id, ...params });
+  if (method === 'broken') console.log('[DEBUG] {"jsonrpc":\\n{"jsonrpc":"2.0","id":1,"result":NaN}');
   if (method === 'seen') result({ seen });
   if (method === 'cancel') send({ method: 'notifications/cancelled', params: { requestId: id } });
   if (method === 'ping') refuse(-32601);
@@ -39,6 +40,7 @@ test('a request is answered by what its server answers, and an error is an answe
     const given = await asked.catch(({ code, message, data }) => ({ code, message, data }));
     assert.deepEqual(JSON.parse(JSON.stringify(given)), outcome, what);
   }
+  await assert.rejects(client.request('broken', {}, OPTIONS), /: a message that is not JSON was dropped$/);
   await client.ping(5000);
   assert.deepEqual(client.agreement.server, { name: 'script', version: '1' });
 });

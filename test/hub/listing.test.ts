@@ -54,7 +54,7 @@ test('pages are put together; bad items and repeated names are left out alone, w
     ': an item is not an object, and is left out',
     ' deep: left out, because it has over 64 levels',
     ' a: left out, because an earlier one has the same name',
-    ' big: left out, because it is over 1048576 bytes',
+    ' big: left out, because it is over 1048576 characters',
     ' (without a name): left out, because it has over 64 levels',
   ];
   assert.deepEqual(last('tools'), { names: ['a', 'b'], faults: reasons.map((reason) => `tools${reason}`) });
@@ -62,7 +62,7 @@ test('pages are put together; bad items and repeated names are left out alone, w
 
 const ENDLESS: readonly (readonly [name: string, page: (at: number) => object, kept: number, why: RegExp])[] = [
   ['items', () => ({ tools: many(150_000) }), 10_000, /over 10000 items; 10000 tools are served/],
-  ['bytes', () => ({ tools: many(300, { description: 'x'.repeat(32_000) }) }), 250, /over 8388608 bytes/],
+  ['bytes', () => ({ tools: many(300, { description: 'x'.repeat(32_000) }) }), 250, /over 8388608 characters/],
   ['pages', (at) => ({ tools: [tool(`p${at}`)], nextCursor: `c${at}` }), 5000, /over 10000 items; 5000 tools/],
   ['empty pages', (at) => ({ tools: [], nextCursor: `c${at}` }), 0, /the pages have no end/],
   ['pages that repeat', (at) => ({ tools: [tool('a')], nextCursor: `c${at % 3}` }), 1, /the pages have no end/],

@@ -31,7 +31,7 @@ export function createAccess({ host, allowHosts, allowOrigins, token, noAuth }: 
   if (token === undefined && !noAuth && !isLoopback(host))
     throw new Error(`listening on ${host} lets others in: set SKILLWIRE_TOKEN, or say --no-auth`);
   const names = new Set([...LOOPBACK, host, ...allowHosts].map(nameOf));
-  const origins = new Set(allowOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+  const origins = new Set(allowOrigins.map((origin) => origin.toLowerCase().replace(/(?<!:\/)\/$/, '')));
   // Rebinding needs a name, so an address is safe; a server on loopback is addressed by loopback addresses alone.
   const allowsAddresses = !isLoopback(host);
   const secret = token === undefined ? undefined : digest(token);
