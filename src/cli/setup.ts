@@ -8,6 +8,8 @@ import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { readStable } from '../files/read.ts';
+import { MAX_JSON_BYTES } from '../limits.ts';
 import { messageOf } from '../log.ts';
 import { isObject } from '../protocol/index.ts';
 import { textOf } from '../skills/contents.ts';
@@ -102,8 +104,7 @@ function writeEntry(client: SetupClient, path: string, entry: ClientEntry): bool
   const isThere = fs.existsSync(path);
   // Where a link leads to is replaced, not the link.
   const file = isThere ? fs.realpathSync(path) : path;
-  if (isThere && !fs.statSync(file).isFile()) throw new Error('it is not a regular file');
-  const before = isThere ? textOf(fs.readFileSync(file)) : '';
+  const before = isThere ? textOf(readStable(file, MAX_JSON_BYTES, 'follow').bytes) : '';
   if (before === undefined) throw new Error('it is not UTF-8');
   const after = withEntry(client, before, entry);
   if (after === before) return false;

@@ -25,10 +25,13 @@ export function createProfiles(options: Pick<Settings, 'names' | 'describe' | 'd
     budget: options.descriptionBudget ?? budget,
   });
   const unknown = profileFor({});
-  // Clients change case and separators between releases.
-  const startOf = (words: string) => new RegExp(`^[^a-z0-9]*${words.replaceAll(' ', '[^a-z0-9]*')}(?![a-z0-9])`, 'i');
-  const rows = HOSTS.map(([words, host]) => [startOf(words), profileFor(host)] as const);
-  return (client) => rows.find(([start]) => start.test(client?.name ?? ''))?.[1] ?? unknown;
+  // By their words without separators: clients change these, and case, between releases. Of two rows the longer one counts.
+  const profiles = new Map(HOSTS.map(([words, host]) => [words.replaceAll(' ', ''), profileFor(host)]));
+  return (client) => {
+    const words = client?.name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+    const starts = words.map((_, at) => words.slice(0, at + 1).join(''));
+    return profiles.get(starts.findLast((start) => profiles.has(start)) ?? '') ?? unknown;
+  };
 }
 
 // --- internal ---

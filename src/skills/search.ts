@@ -24,12 +24,12 @@ export async function searchSkills(listed: readonly ListedSkill[], query: string
     .split(' ')
     .filter((word) => word !== '');
   const words = [...new Set(all)];
+  if (words.length === 0) return { total: 0, hits: [] }; // The query is of invisible characters.
   const pace = createPacer();
   const found: { readonly listed: ListedSkill; readonly name: string; readonly rank: number }[] = [];
   for (const one of listed) {
     await pace();
-    // A query of invisible characters has no words.
-    const rank = words.length > 0 ? rankOf(one.skill, words) : undefined;
+    const rank = rankOf(one.skill, words);
     if (rank !== undefined) found.push({ listed: one, name: one.skill.name, rank });
   }
   // Ids are compared last: equal skills and queries give equal hits, whatever the order of the skills.

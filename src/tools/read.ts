@@ -56,12 +56,9 @@ export function readTool({ log }: Settings): Tool {
 async function explain({ kind, message }: FileError, files: SkillFiles, path: string, call: Call): Promise<string> {
   if (kind !== 'missing' && kind !== 'directory') return `cannot be read: ${printable(message)}`;
   const look = (at: string) => files.list(at, call).catch(() => undefined);
-  let directory = kind === 'directory' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
-  let children = await look(directory);
-  if (!children) {
-    directory = '';
-    children = await look('');
-  }
+  const named = kind === 'directory' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  const inNamed = await look(named);
+  const [directory, children] = inNamed ? [named, inNamed] : ['', await look('')];
   const names = own.linesFor(
     children ?? [],
     (child) => printable(child.name) + (child.kind === 'directory' ? '/' : ''),
